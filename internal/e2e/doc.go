@@ -1,0 +1,2 @@
+// Package e2e tests the whole workspace from outside.
+package e2e
