@@ -1,0 +1,104 @@
+# `make help` lists the targets. CONTRIBUTING.md says more about each.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+
+STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+FUZZTIME ?= 10m
+E2E := ./internal/e2e
+NODE := internal/e2e/node
+STARTED := $(shell date +%s)
+
+# The directories of the workspace's modules, and the pattern for all their packages.
+MODULES = $(shell go list -m -f '{{.Dir}}')
+ALL := work
+
+# A part of the tests: says what it does, does it, and says how long that took.
+# $(call part,what it does,command)
+define part
+	@printf '\n=== %s\n' '$(1)'; start=$$SECONDS; \
+	{ $(2); } || { code=$$?; printf -- '--- FAILED after %ds: %s\n' $$((SECONDS - start)) '$(1)'; exit $$code; }; \
+	printf -- '--- %ds: %s\n' $$((SECONDS - start)) '$(1)'
+endef
+
+.PHONY: help
+help: ## List the targets
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
+
+.PHONY: build
+build: ## Build the command line to bin/elicit
+	go build -o bin/elicit ./cmd/elicit
+
+.PHONY: test
+test: fmt-check vet tidy-check staticcheck race conformance interop ## Everything that must pass before a change lands
+	@printf '\n=== all passed in %ds\n' $$(($$(date +%s) - $(STARTED)))
+
+.PHONY: fmt
+fmt: ## Format all Go files
+	gofmt -s -w .
+
+.PHONY: fmt-check
+fmt-check: ## Formatting: gofmt has nothing to change
+	$(call part,formatting,unformatted=$$(gofmt -s -l .); [ -z "$$unformatted" ] || { echo "run make fmt: $$unformatted"; exit 1; })
+
+.PHONY: vet
+vet: ## go vet over all modules
+	$(call part,go vet,go vet $(ALL))
+
+.PHONY: tidy
+tidy: ## go mod tidy in each module
+	for module in $(MODULES); do (cd "$$module" && GOWORK=off go mod tidy); done
+
+.PHONY: tidy-check
+tidy-check: ## go mod tidy has nothing to change in any module
+	$(call part,go mod tidy,for module in $(MODULES); do (cd "$$module" && GOWORK=off go mod tidy -diff) || { echo "run make tidy"; exit 1; }; done)
+
+.PHONY: staticcheck
+staticcheck: ## staticcheck over all modules
+	$(call part,staticcheck,go run $(STATICCHECK) $(ALL))
+
+.PHONY: race
+race: ## Go tests of all modules, with the race detector (no Node needed)
+	$(call part,go test -race,go test -race $(ALL))
+
+# What a Node program answers is not a file that the test cache knows of, hence -count=1; ELICIT_E2E makes a test fail
+# that would be skipped for want of Node.
+E2E_TEST := ELICIT_E2E=1 go test -race -count=1 -v
+
+.PHONY: conformance
+conformance: node ## The official MCP conformance suite against internal/conformance/server
+	$(call part,official conformance suite,$(E2E_TEST) $(E2E)/conformance/...)
+
+.PHONY: interop
+interop: node ## The examples with clients written by others (TypeScript SDK)
+	$(call part,clients written by others,$(E2E_TEST) $(E2E)/interop/...)
+
+# Packages are installed when they are missing, or others than the lock file's, and only then: npm ci removes the copy of
+# the lock file that says which ones are there. internal/e2e/harness looks at the same copy.
+LOCK := $(NODE)/package-lock.json
+INSTALLED := $(NODE)/node_modules/.installed.json
+
+.PHONY: node
+node: ## Install the Node packages that conformance and interop use
+	@cmp -s $(LOCK) $(INSTALLED) || { printf '\n=== npm ci\n'; npm --prefix $(NODE) ci --loglevel=error && cp $(LOCK) $(INSTALLED); }
+
+# One line, package and file, for each file of tests.
+define TEST_FILES
+{{$$p := .ImportPath}}{{$$d := .Dir}}{{range .TestGoFiles}}{{println $$p (print $$d "/" .)}}{{end}}{{range .XTestGoFiles}}{{println $$p (print $$d "/" .)}}{{end}}
+endef
+
+.PHONY: fuzz
+fuzz: ## Each fuzz target of all modules for FUZZTIME (default 10m)
+	@go list -f '$(TEST_FILES)' $(ALL) | while read -r package file; do \
+		[ -n "$$file" ] || continue; \
+		for target in $$(sed -n 's/^func \(Fuzz[A-Za-z0-9_]*\)(.*/\1/p' "$$file"); do \
+			printf '\n=== %s %s for %s\n' "$$package" "$$target" '$(FUZZTIME)'; \
+			go test -run='^$$' -fuzz="^$$target\$$" -fuzztime=$(FUZZTIME) "$$package"; \
+		done; \
+	done
+
+.PHONY: clean
+clean: ## Remove what the targets made, the Node packages included
+	rm -rf bin .cache $(NODE)/node_modules

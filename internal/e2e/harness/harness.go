@@ -1,0 +1,157 @@
+// Package harness starts this repository's own programs, and the Node programs of internal/e2e/node, for tests.
+package harness
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// Root is the directory of the repository.
+func Root() string {
+	_, file, _, _ := runtime.Caller(0)
+	return filepath.Dir(filepath.Dir(filepath.Dir(filepath.Dir(file))))
+}
+
+// NodeDir is the directory of the Node programs and of the packages they use.
+func NodeDir() string { return filepath.Join(Root(), "internal", "e2e", "node") }
+
+// Node returns the Node executable to run programs of [NodeDir] with. Where `make node` has not installed the packages
+// that package-lock.json names, the test is skipped, or fails if ELICIT_E2E is set: make sets it, so that there nothing
+// is skipped unseen.
+func Node(t testing.TB) string {
+	t.Helper()
+	lock, err := os.ReadFile(filepath.Join(NodeDir(), "package-lock.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	installed, err := os.ReadFile(filepath.Join(NodeDir(), "node_modules", ".installed.json"))
+	if err != nil || !bytes.Equal(installed, lock) {
+		missing(t, "the Node packages are not installed, or are not those of package-lock.json: run `make node`")
+	}
+	if own, err := filepath.Glob(filepath.Join(NodeDir(), "node_modules", "node-*", "bin", "node")); err == nil && len(own) == 1 {
+		return own[0]
+	}
+	// No package holds Node 22 for this platform, so the machine's must do.
+	node, err := exec.LookPath("node")
+	if err != nil {
+		missing(t, "Node 22 or later is needed: %v", err)
+	}
+	version, err := exec.Command(node, "-p", "process.versions.node.split('.')[0] >= 22 || process.version").Output()
+	if err != nil || strings.TrimSpace(string(version)) != "true" {
+		missing(t, "Node 22 or later is needed; %s is %s (%v)", node, version, err)
+	}
+	return node
+}
+
+func missing(t testing.TB, format string, args ...any) {
+	t.Helper()
+	if os.Getenv("ELICIT_E2E") != "" {
+		t.Fatalf(format, args...)
+	}
+	t.Skipf(format, args...)
+}
+
+// Start builds the command in directory pkg of the root module, with the race detector, runs it with the flag -addr and
+// a free loopback address, and returns its URL once it accepts connections. When the test ends the command is ended too;
+// what it printed is shown if the test failed, and a data race in it fails the test.
+func Start(t testing.TB, pkg string) string {
+	t.Helper()
+	binary := filepath.Join(t.TempDir(), "server")
+	build := exec.Command("go", "build", "-race", "-o", binary, "./"+pkg)
+	build.Dir = Root()
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v\n%s", build, err, out)
+	}
+	// Another process may take the port between our look and the command's: try again then.
+	var err error
+	for range 3 {
+		var url string
+		if url, err = run(t, binary); err == nil {
+			return url
+		}
+	}
+	t.Fatalf("%s: %v", pkg, err)
+	return ""
+}
+
+func run(t testing.TB, binary string) (url string, err error) {
+	addr, err := freeAddr()
+	if err != nil {
+		return "", err
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	log := &buffer{}
+	cmd := exec.CommandContext(ctx, binary, "-addr", addr)
+	cmd.Stdout, cmd.Stderr = log, log
+	if err := cmd.Start(); err != nil {
+		stop()
+		return "", err
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+
+	deadline := time.After(30 * time.Second)
+	for {
+		if conn, err := net.DialTimeout("tcp", addr, time.Second); err == nil {
+			conn.Close()
+			break
+		}
+		select {
+		case err := <-ended:
+			stop()
+			return "", fmt.Errorf("ended before it listened on %s: %v\n%s", addr, err, log)
+		case <-deadline:
+			stop()
+			return "", fmt.Errorf("does not listen on %s:\n%s", addr, log)
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+	t.Cleanup(func() {
+		stop()
+		<-ended
+		if strings.Contains(log.String(), "DATA RACE") {
+			t.Error("the server has a data race")
+		}
+		if t.Failed() {
+			t.Logf("the server printed:\n%s", log)
+		}
+	})
+	return "http://" + addr, nil
+}
+
+func freeAddr() (string, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	defer l.Close()
+	return l.Addr().String(), nil
+}
+
+// buffer is a bytes.Buffer that a process may write to while a test reads it.
+type buffer struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (b *buffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.Write(p)
+}
+
+func (b *buffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.String()
+}

@@ -1,0 +1,2 @@
+// Package interop tests the examples with clients written by others.
+package interop

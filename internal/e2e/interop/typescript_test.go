@@ -1,0 +1,77 @@
+package interop
+
+import (
+	"context"
+	"encoding/json"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/elicit-go/elicit/internal/e2e/harness"
+)
+
+// report is what node/client.mjs prints.
+type report struct {
+	Version string
+	Asked   []struct {
+		Message         string
+		RequestedSchema json.RawMessage
+	}
+	IsError bool
+	Text    string
+}
+
+// typeScript calls a tool with the TypeScript SDK's client.
+func typeScript(t *testing.T, url, mode, tool, action, content string) report {
+	t.Helper()
+	node := harness.Node(t)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, node, filepath.Join(harness.NodeDir(), "client.mjs"), url, mode, tool, action, content)
+	out, err := cmd.Output()
+	if err != nil {
+		var stderr []byte
+		if exit, ok := err.(*exec.ExitError); ok {
+			stderr = exit.Stderr
+		}
+		t.Fatalf("%v\n%s%s", err, out, stderr)
+	}
+	var r report
+	if err := json.Unmarshal(out, &r); err != nil {
+		t.Fatalf("%v in %q", err, out)
+	}
+	return r
+}
+
+// modes are the ways in which the TypeScript client chooses a protocol revision, and the one it ends at with us.
+var modes = []struct{ mode, version string }{
+	{"default", "2025-11-25"},
+	{"auto", "2026-07-28"},
+	{"2026-07-28", "2026-07-28"},
+}
+
+func TestTypeScriptShipOrder(t *testing.T) {
+	harness.Node(t)
+	url := harness.Start(t, "examples/shiporder")
+	for _, m := range modes {
+		for _, a := range []struct{ action, content, want string }{
+			{"accept", `{"trackingNumber":"1Z999"}`, "Shipped as 1Z999."},
+			{"decline", "", "Shipping cancelled."},
+			{"cancel", "", "Shipping cancelled."},
+		} {
+			t.Run(m.mode+"/"+a.action, func(t *testing.T) {
+				r := typeScript(t, url, m.mode, "ShipOrder", a.action, a.content)
+				if r.Version != m.version {
+					t.Errorf("negotiated %s, want %s", r.Version, m.version)
+				}
+				if len(r.Asked) != 1 || r.Asked[0].Message != "Ship this order" {
+					t.Errorf("asked %+v, want one form that says %q", r.Asked, "Ship this order")
+				}
+				if r.IsError || r.Text != a.want {
+					t.Errorf("got %q (isError %t), want %q", r.Text, r.IsError, a.want)
+				}
+			})
+		}
+	}
+}
