@@ -1,0 +1,137 @@
+package conformance
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/elicit-go/elicit/internal/e2e/harness"
+)
+
+// TestServer runs all that a revision of the protocol requires of a server, one subtest for each scenario. It asks for
+// more than the suite's own verdict does: in a required scenario a warning (a SHOULD that is not met) fails too, and so
+// does a failure in a scenario that the suite runs for information only, unless it is of an extension that the server
+// does not offer.
+func TestServer(t *testing.T) {
+	harness.Node(t)
+	url := harness.Start(t, "internal/conformance/server")
+	for _, revision := range []string{"2025-11-25", "2026-07-28"} {
+		t.Run(revision, func(t *testing.T) {
+			required := scenarios(t, revision)
+			results := t.TempDir()
+			out, suiteErr := suite(t, "server", "--url", url, "--requirements", revision, "--output-dir", results)
+
+			dirs, err := filepath.Glob(filepath.Join(results, "server-*"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			ran := map[string]bool{}
+			for _, dir := range dirs {
+				name := scenarioOf(dir)
+				ran[name] = true
+				t.Run(name, func(t *testing.T) {
+					failures, warnings := problems(t, filepath.Join(dir, "checks.json"))
+					if slices.Contains(required, name) {
+						failures = append(failures, warnings...)
+					} else if len(failures) > 0 && extension(name) {
+						t.Skipf("not offered: %d checks fail", len(failures))
+					}
+					for _, f := range failures {
+						t.Error(f)
+					}
+				})
+			}
+			for _, name := range required {
+				if !ran[name] {
+					t.Errorf("%s is required, but was not run", name)
+				}
+			}
+			if suiteErr != nil {
+				t.Errorf("the suite says: %v\n%s", suiteErr, out)
+			}
+		})
+	}
+}
+
+// extension reports whether a scenario tests an extension of the protocol that internal/conformance/server does not offer.
+func extension(scenario string) bool { return strings.HasPrefix(scenario, "tasks-") }
+
+// scenarios are the names of those that the suite scores for a revision.
+func scenarios(t *testing.T, revision string) []string {
+	t.Helper()
+	out, err := suite(t, "list", "--requirements", revision)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	_, list, _ := strings.Cut(out, "Server scenarios")
+	list, _, _ = strings.Cut(list, "\n\n")
+	var names []string
+	for line := range strings.Lines(list) {
+		if name, ok := strings.CutPrefix(strings.TrimSpace(line), "- "); ok {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		t.Fatalf("no server scenarios in\n%s", out)
+	}
+	return names
+}
+
+var resultDir = regexp.MustCompile(`^server-(.+)-\d{4}-\d\d-\d\dT[\d-]+Z$`)
+
+// scenarioOf is the scenario whose results are in dir.
+func scenarioOf(dir string) string {
+	if m := resultDir.FindStringSubmatch(filepath.Base(dir)); m != nil {
+		return m[1]
+	}
+	return filepath.Base(dir)
+}
+
+// problems are the checks in a file of results that failed, and those that warned.
+func problems(t *testing.T, file string) (failures, warnings []string) {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var checks []struct {
+		ID, Description, Status, ErrorMessage string
+		Details                               json.RawMessage
+	}
+	if err := json.Unmarshal(data, &checks); err != nil {
+		t.Fatalf("%s: %v", file, err)
+	}
+	if len(checks) == 0 {
+		return []string{"the scenario checked nothing"}, nil
+	}
+	for _, c := range checks {
+		text := c.ID + " (" + c.Description + "): " + c.ErrorMessage + "\n" + string(c.Details)
+		switch c.Status {
+		case "FAILURE":
+			failures = append(failures, text)
+		case "WARNING":
+			warnings = append(warnings, text)
+		}
+	}
+	return failures, warnings
+}
+
+// suite runs the conformance suite's command line.
+func suite(t *testing.T, args ...string) (string, error) {
+	t.Helper()
+	node := harness.Node(t)
+	main := filepath.Join(harness.NodeDir(), "node_modules", "@modelcontextprotocol", "conformance", "dist", "index.js")
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, node, append([]string{main}, args...)...)
+	cmd.Dir = t.TempDir()
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}

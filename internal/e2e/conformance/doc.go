@@ -1,0 +1,2 @@
+// Package conformance runs the official MCP conformance suite against internal/conformance/server.
+package conformance
