@@ -1,0 +1,356 @@
+package answer
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"time"
+
+	"github.com/elicit-go/elicit/internal/rawjson"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// Bounds on what a server can make a client do. Rounds that only wait do not use up the rounds that ask.
+const (
+	maxRounds = 100  // rounds with questions
+	maxWaits  = 1000 // rounds in a row without one: about 80 minutes
+)
+
+// Pauses between rounds without a question: the first, and what they grow to by half each time. Variables for tests.
+var (
+	firstPause = 200 * time.Millisecond
+	lastPause  = 5 * time.Second
+)
+
+// CallTool calls a tool and drives the call to its end: it has a answer what the server asks, and retries with the
+// answers until the result is complete (specification: basic/patterns/mrtr, Client Requirements). Every round is a
+// request of its own with the same arguments and a new JSON-RPC id; requestState goes back exactly as it came, and not
+// at all when none came. Several questions of one round are answered one after another in the server's order. When the
+// server asks nothing but wants to be called again, CallTool waits (0.2 s at first, at most 5 s) and does so.
+//
+// On sessions of older protocols the server asks while the request runs: then the questions arrive at the session's
+// [Handler], which passes them on to a while CallTool runs.
+//
+// a may be nil: then [Options].Answerer answers, and without one a question is an [*AnswerError] with
+// [ErrNoAnswerer]. p is not changed.
+//
+// Errors: an [*AnswerError] when a question could not be answered; the result the server ended the call with, having
+// been told "cancel", is returned beside it when there is one. An [*UnsupportedError] when the server asks for
+// something else than an answer of a person, a [*ResultTypeError] when it answers with a task or a result type of the
+// future, a [*RoundsError] after 100 rounds of questions or 1000 of waiting, a *jsonrpc.Error (with errors.As) when it
+// refuses the call. A tool that failed is not an error here but a result with IsError.
+//
+// The session should come from [Connect] or through [Wrap]. Forms work on any session whose
+// ClientOptions.MultiRoundTrip is disabled, with their properties in alphabetical order and numbers beyond 2^53
+// rounded; where it is not disabled, the SDK drives the rounds and its handler answers.
+func CallTool(ctx context.Context, cs *mcp.ClientSession, p *mcp.CallToolParams, a Answerer) (*mcp.CallToolResult, error) {
+	var params mcp.CallToolParams
+	if p != nil {
+		params = *p
+	}
+	// The same arguments in every round, whatever the caller does to the value meanwhile.
+	if params.Arguments == nil {
+		params.Arguments = map[string]any{}
+	}
+	arguments, err := json.Marshal(params.Arguments)
+	if err != nil {
+		return nil, fmt.Errorf("calling tool %q: its arguments: %w", params.Name, err)
+	}
+	params.Arguments = json.RawMessage(arguments)
+
+	c := startCall(cs, params.Name, a)
+	defer c.end()
+	ctx = context.WithValue(ctx, callKey{}, c)
+
+	rounds, waits, pause := 0, 0, firstPause
+	for round := 1; ; round++ {
+		res, err := send(ctx, cs, params)
+		if err != nil {
+			if f := c.failed(); f != nil {
+				return nil, fmt.Errorf("%w; then the server ended the call: %w", f, err)
+			}
+			return nil, err
+		}
+		reply, err := replyOf(c, res)
+		if err != nil {
+			return nil, err
+		}
+		if failure := c.failed(); failure != nil {
+			if reply.complete {
+				return res, failure
+			}
+			return nil, failure // The server keeps asking; it was told "cancel" once.
+		}
+		if reply.complete {
+			return res, nil
+		}
+
+		params.RequestState = reply.state
+		params.InputResponses = nil
+		if len(reply.questions) == 0 {
+			if waits++; waits > maxWaits {
+				return nil, &RoundsError{Tool: params.Name, Rounds: waits - 1, Waiting: true}
+			}
+			if err := sleep(ctx, pause); err != nil {
+				return nil, err
+			}
+			pause = min(pause*3/2, lastPause)
+			continue
+		}
+		waits, pause = 0, firstPause
+		if rounds++; rounds > maxRounds {
+			return nil, &RoundsError{Tool: params.Name, Rounds: maxRounds}
+		}
+		if params.InputResponses, err = c.answerAll(ctx, reply, round); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// send is one round. A server that misses a header mirrored from an argument gets its tool list read and the request
+// again (specification: basic/transports/streamable-http, Client Behavior).
+func send(ctx context.Context, cs *mcp.ClientSession, params mcp.CallToolParams) (*mcp.CallToolResult, error) {
+	for first := true; ; first = false {
+		p := params
+		p.Meta = maps.Clone(params.Meta) // The SDK writes into it.
+		res, err := cs.CallTool(ctx, &p)
+		if err == nil {
+			return res, nil
+		}
+		var rpc *jsonrpc.Error
+		if !errors.As(err, &rpc) {
+			return nil, fmt.Errorf("calling tool %q: %w", params.Name, err)
+		}
+		switch {
+		case rpc.Code == mcp.CodeHeaderMismatch && first:
+			if readTools(ctx, cs) == nil {
+				continue
+			}
+		case rpc.Code == mcp.CodeMissingRequiredClientCapabilities:
+			return nil, fmt.Errorf("calling tool %q: the server needs a capability that this session does not declare (for questions: set answer.Options.Answerer, or mcp.ClientOptions.ElicitationHandler): %w", params.Name, err)
+		}
+		return nil, fmt.Errorf("calling tool %q: %w", params.Name, err)
+	}
+}
+
+// readTools makes the SDK learn every tool's definition.
+func readTools(ctx context.Context, cs *mcp.ClientSession) error {
+	const maxPages = 100
+	p := &mcp.ListToolsParams{}
+	for range maxPages {
+		res, err := cs.ListTools(ctx, p)
+		if err != nil {
+			return err
+		}
+		if res.NextCursor == "" {
+			return nil
+		}
+		p = &mcp.ListToolsParams{Cursor: res.NextCursor}
+	}
+	return nil
+}
+
+// A reply is what one round brought: a complete result, or questions and a state.
+type reply struct {
+	complete  bool
+	questions []asked
+	state     string
+	exact     bool // the server's own text
+}
+
+type asked struct {
+	key    string
+	method string
+	params json.RawMessage
+}
+
+// replyOf reads a round's result: its exact text when our transport kept it, else what the SDK decoded.
+func replyOf(c *call, res *mcp.CallToolResult) (reply, error) {
+	raw := c.take()
+	exact := raw != nil
+	if !exact {
+		// Someone else's transport. Only an empty result can be of a type that the SDK does not know.
+		if !res.NeedsInput() && (len(res.Content) > 0 || res.StructuredContent != nil || res.IsError) {
+			return reply{complete: true}, nil
+		}
+		var err error
+		if raw, err = json.Marshal(res); err != nil {
+			return reply{}, fmt.Errorf("calling tool %q: %w", c.tool, err)
+		}
+	}
+	r, err := readReply(raw, c.tool)
+	r.exact = exact
+	return r, err
+}
+
+func readReply(raw []byte, tool string) (reply, error) {
+	broken := func(what string) error {
+		return fmt.Errorf("calling tool %q: the server's result is broken: %s", tool, what)
+	}
+	typ, err := resultType(raw)
+	switch {
+	case err != nil:
+		return reply{}, broken(err.Error())
+	case typ == "" || typ == "complete": // Absent means complete (specification: basic/patterns/mrtr).
+		return reply{complete: true}, nil
+	case typ != "input_required":
+		return reply{}, &ResultTypeError{Tool: tool, Type: typ}
+	}
+	if name, dup := rawjson.Duplicate(raw, false); dup {
+		return reply{}, broken(fmt.Sprintf("two members %q", name))
+	}
+	var r reply
+	if v, ok := rawjson.Get(raw, "requestState"); ok && rawjson.Kind(v) != 'n' {
+		if r.state, ok = rawjson.String(v); !ok {
+			return reply{}, broken("requestState is not a string")
+		}
+	}
+	requests, ok := rawjson.Get(raw, "inputRequests")
+	if !ok || rawjson.Kind(requests) == 'n' {
+		return r, nil
+	}
+	if rawjson.Kind(requests) != '{' {
+		return reply{}, broken("inputRequests is not an object")
+	}
+	if name, dup := rawjson.Duplicate(requests, false); dup {
+		return reply{}, broken(fmt.Sprintf("inputRequests has the key %q twice", name))
+	}
+	for name, value := range rawjson.Members(requests) {
+		var q asked
+		q.key, _ = rawjson.String(name)
+		method, _ := rawjson.Get(value, "method")
+		if q.method, ok = rawjson.String(method); !ok {
+			return reply{}, broken(fmt.Sprintf("%s has no method", question(q.key)))
+		}
+		q.params, _ = rawjson.Get(value, "params")
+		r.questions = append(r.questions, q)
+	}
+	return r, nil
+}
+
+// resultType is the resultType of a raw result; "" when it has none.
+func resultType(result []byte) (string, error) {
+	v, ok := rawjson.Get(result, "resultType")
+	if !ok || rawjson.Kind(v) == 'n' {
+		return "", nil
+	}
+	s, ok := rawjson.String(v)
+	if !ok {
+		return "", errors.New("resultType is not a string")
+	}
+	return s, nil
+}
+
+// answerAll has a round's questions answered one after another. Nobody is asked in vain: a question that cannot be
+// answered by a person at all ends the call first.
+func (c *call) answerAll(ctx context.Context, reply reply, round int) (mcp.InputResponseMap, error) {
+	requests := make([]*Request, len(reply.questions))
+	for i, q := range reply.questions {
+		if q.method != methodElicit {
+			return nil, &UnsupportedError{Tool: c.tool, Key: q.key, Method: q.method}
+		}
+		r, err := newRequest(q.key, q.params)
+		if err != nil {
+			return nil, fmt.Errorf("calling tool %q: %s is broken: %w", c.tool, question(q.key), err)
+		}
+		r.ServerName = serverName(c.session)
+		r.Round, r.Exact = round, reply.exact
+		requests[i] = r
+		c.announce(q.key)
+	}
+	responses := make(mcp.InputResponseMap, len(requests))
+	for _, r := range requests {
+		responses[r.Key] = c.ask(ctx, r, nil)
+		if err := ctx.Err(); err != nil {
+			return nil, fmt.Errorf("calling tool %q: %w", c.tool, context.Cause(ctx))
+		}
+	}
+	return responses, nil
+}
+
+const methodElicit = "elicitation/create"
+
+// newRequest reads the params of an elicitation/create that were kept exactly.
+func newRequest(key string, params json.RawMessage) (*Request, error) {
+	r := &Request{Key: key, Params: &mcp.ElicitParams{}}
+	if rawjson.Kind(params) != '{' {
+		return nil, errors.New("params is not an object")
+	}
+	for _, level := range []string{"", "requestedSchema"} {
+		obj := []byte(params)
+		if level != "" {
+			obj, _ = rawjson.Get(params, level)
+		}
+		if name, dup := rawjson.Duplicate(obj, false); dup {
+			return nil, fmt.Errorf("two members %q", name)
+		}
+	}
+	if err := json.Unmarshal(params, r.Params); err != nil {
+		return nil, err
+	}
+	if r.Params.Mode == "" {
+		r.Params.Mode = "form" // Clients MUST treat requests without a mode as form mode (client/elicitation).
+	}
+	if schema, ok := rawjson.Get(params, "requestedSchema"); ok && rawjson.Kind(schema) != 'n' {
+		r.Schema = bytes.Clone(schema)
+	}
+	return r, nil
+}
+
+// ask has a answer r and brings the answer into the shape the specification wants. With an error, the answer is cancel.
+func ask(ctx context.Context, a Answerer, r *Request) (*mcp.ElicitResult, error) {
+	cancel := &mcp.ElicitResult{Action: ActionCancel}
+	if a == nil {
+		return cancel, ErrNoAnswerer
+	}
+	res, err := a.Answer(ctx, r)
+	switch {
+	case err != nil:
+		return cancel, err
+	case res == nil:
+		return cancel, nil
+	}
+	switch res.Action {
+	case ActionAccept:
+		out := &mcp.ElicitResult{Action: ActionAccept, Meta: res.Meta}
+		if r.Params.Mode != "url" { // For a URL question the content is omitted (client/elicitation, Response Actions).
+			out.Content = res.Content
+		}
+		if _, err := json.Marshal(out); err != nil {
+			return cancel, fmt.Errorf("the answer cannot be sent: %w", err)
+		}
+		return out, nil
+	case ActionDecline, ActionCancel:
+		return &mcp.ElicitResult{Action: res.Action, Meta: res.Meta}, nil
+	}
+	return cancel, fmt.Errorf("the Answerer returned the action %q: use one of %s", res.Action, quoted([]string{ActionAccept, ActionDecline, ActionCancel}))
+}
+
+func serverName(cs *mcp.ClientSession) string {
+	if cs == nil {
+		return ""
+	}
+	init := cs.InitializeResult()
+	if init == nil || init.ServerInfo == nil {
+		return ""
+	}
+	if init.ServerInfo.Title != "" {
+		return init.ServerInfo.Title
+	}
+	return init.ServerInfo.Name
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-t.C:
+		return nil
+	}
+}

@@ -1,0 +1,150 @@
+package answer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// Options configures [Connect]. A nil *Options and the zero value work: no Answerer, no credentials, newest protocol.
+type Options struct {
+	// Answerer answers what the server asks outside of a [CallTool], or within one that was given no Answerer. The session
+	// declares form elicitation only when it is set, and servers ask only clients that declare it.
+	Answerer Answerer
+	// HTTPClient sends the requests; nil is http.DefaultClient. Where it has no CheckRedirect, redirects to another
+	// origin, and such that lose the body, are errors naming the address.
+	HTTPClient *http.Client
+	// Header is added to every request to the endpoint's origin. Headers that the protocol sets (Accept, Content-Type,
+	// Mcp-…, Host, …) are an error.
+	Header http.Header
+	// Token is sent as "Authorization: Bearer …" to the endpoint's origin; empty sends none.
+	Token string
+	// ProtocolVersion is the version to speak: "2026-07-28", "2025-11-25", "2025-06-18". Empty is the newest one; a server
+	// that does not know it is spoken to in an older one.
+	ProtocolVersion string
+	// Wire sees every HTTP request and response, headers included, as they are: credentials too. [WireTo] prints them
+	// without. It is called from several goroutines; nil is no tap.
+	Wire func(WireMessage)
+	// Client configures the SDK's client further: handlers for progress, logs and list changes, a Logger. Its
+	// MultiRoundTrip is ignored, since CallTool drives the rounds; its ElicitationHandler is, when Answerer is set. With
+	// nil Capabilities the session declares what it has handlers for, and not the roots the SDK would add.
+	Client *mcp.ClientOptions
+}
+
+// Connect connects to an MCP server over Streamable HTTP, endpoint being its URL: http://localhost:5280/. Newer servers
+// are spoken to in 2026-07-28, older ones with an initialize handshake. impl names the program towards the server; it
+// must not be nil.
+//
+// Unlike the SDK's own client, the session keeps the order of properties and questions, and numbers beyond 2^53; it
+// encodes Mcp-Name (specification: basic/transports/streamable-http, Value Encoding); and it leaves the rounds of a call
+// to [CallTool]. Close the session when done.
+//
+// Errors name the option or the endpoint at fault; a server's refusal is a *jsonrpc.Error (with errors.As). A message
+// of the server may have 32 MiB. When ctx ends, connecting ends; the session lives on.
+func Connect(ctx context.Context, impl *mcp.Implementation, endpoint string, opts *Options) (*mcp.ClientSession, error) {
+	var o Options
+	if opts != nil {
+		o = *opts
+	}
+	if impl == nil {
+		return nil, errors.New("answer.Connect: impl is nil: say who connects, as in &mcp.Implementation{Name: \"shop-cli\", Version: \"1.0.0\"}")
+	}
+	origin, err := parseEndpoint(endpoint)
+	if err != nil {
+		return nil, err
+	}
+	header, err := o.header()
+	if err != nil {
+		return nil, err
+	}
+
+	client := http.Client{}
+	if o.HTTPClient != nil {
+		client = *o.HTTPClient
+	}
+	if client.CheckRedirect == nil {
+		client.CheckRedirect = stayPut
+	}
+	rt := &roundTripper{
+		next: client.Transport, keeper: keeper{server: endpoint, answerer: o.Answerer},
+		origin: origin, header: header, wire: o.Wire,
+	}
+	client.Transport = rt
+
+	defer rt.connecting(ctx)()
+	session, err := o.client(impl).Connect(ctx,
+		&mcp.StreamableClientTransport{Endpoint: endpoint, HTTPClient: &client},
+		&mcp.ClientSessionOptions{ProtocolVersion: o.ProtocolVersion})
+	if err != nil {
+		return nil, fmt.Errorf("connecting to %s: %w", endpoint, err)
+	}
+	return session, nil
+}
+
+// client is the SDK's client as the options want it.
+func (o *Options) client(impl *mcp.Implementation) *mcp.Client {
+	var co mcp.ClientOptions
+	if o.Client != nil {
+		co = *o.Client
+	}
+	co.MultiRoundTrip = &mcp.MultiRoundTripOptions{Disabled: true}
+	if co.Capabilities == nil {
+		co.Capabilities = &mcp.ClientCapabilities{}
+	}
+	if o.Answerer == nil {
+		return mcp.NewClient(impl, &co)
+	}
+	co.ElicitationHandler = Handler(o.Answerer) // Makes the SDK declare the capability; the middleware answers.
+	c := mcp.NewClient(impl, &co)
+	c.AddReceivingMiddleware(newHandler(o.Answerer).middleware)
+	return c
+}
+
+func parseEndpoint(endpoint string) (*url.URL, error) {
+	u, err := url.Parse(endpoint)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("endpoint: %w", err)
+	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
+		return nil, fmt.Errorf("endpoint %q is not an http or https URL, such as http://localhost:5280/", endpoint)
+	case u.User != nil:
+		return nil, fmt.Errorf("endpoint at %q has a user name or password in it: give credentials by Token or Header", u.Host)
+	case u.Fragment != "":
+		return nil, fmt.Errorf("endpoint %q has a fragment, which no request carries: leave out #%s", endpoint, u.Fragment)
+	}
+	return u, nil
+}
+
+// header is what the options add to requests.
+func (o *Options) header() (http.Header, error) {
+	h := http.Header{}
+	for name, values := range o.Header {
+		canonical := http.CanonicalHeaderKey(name)
+		switch {
+		case strings.HasPrefix(canonical, "Mcp-"):
+			return nil, fmt.Errorf("header %s belongs to the protocol and cannot be set", canonical)
+		case canonical == "Accept" || canonical == "Content-Type" || canonical == "Content-Length" || canonical == "Host" ||
+			canonical == "Transfer-Encoding" || canonical == "Connection" || canonical == "Last-Event-Id":
+			return nil, fmt.Errorf("header %s belongs to the protocol and cannot be set", canonical)
+		}
+		h[canonical] = append(h[canonical], values...)
+	}
+	if o.Token == "" {
+		return h, nil
+	}
+	if h.Get("Authorization") != "" {
+		return nil, errors.New("both Token and an Authorization header are set: choose one")
+	}
+	for i := range len(o.Token) {
+		if o.Token[i] <= ' ' || o.Token[i] > '~' {
+			return nil, errors.New("the bearer token has a space, a line break or another character that no token has: check where it was read from")
+		}
+	}
+	h.Set("Authorization", "Bearer "+o.Token)
+	return h, nil
+}

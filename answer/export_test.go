@@ -1,0 +1,13 @@
+package answer
+
+import (
+	"testing"
+	"time"
+)
+
+// SetPauses sets the pauses between rounds without a question for one test.
+func SetPauses(t *testing.T, first, last time.Duration) {
+	f, l := firstPause, lastPause
+	firstPause, lastPause = first, last
+	t.Cleanup(func() { firstPause, lastPause = f, l })
+}

@@ -1,0 +1,95 @@
+package answer
+
+import (
+	"context"
+	"net/http"
+	"sync"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// Wrap makes a client's transport keep what the SDK's decoding loses: the order of a form's properties and of several
+// questions, numbers beyond 2^53, result types the SDK does not know. [CallTool] and [Handler] find it there. Use it
+// where [Connect] does not reach: stdio (mcp.CommandTransport), mcp.InMemoryTransport, transports of your own.
+//
+//	session, err := client.Connect(ctx, answer.Wrap(&mcp.CommandTransport{Command: exec.Command("shop")}), nil)
+//
+// Of an *mcp.StreamableClientTransport it wraps the HTTP client, so that Mcp-Name is encoded as well.
+func Wrap(transport mcp.Transport) mcp.Transport {
+	if t, ok := transport.(*mcp.StreamableClientTransport); ok {
+		wrapped := *t
+		client := http.Client{}
+		if t.HTTPClient != nil {
+			client = *t.HTTPClient
+		}
+		client.Transport = &roundTripper{next: client.Transport, keeper: keeper{server: t.Endpoint}}
+		wrapped.HTTPClient = &client
+		return &wrapped
+	}
+	return &keepingTransport{next: transport}
+}
+
+type keepingTransport struct {
+	next mcp.Transport
+}
+
+func (t *keepingTransport) Connect(ctx context.Context) (mcp.Connection, error) {
+	conn, err := t.next.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &keepingConn{Connection: conn, calls: map[jsonrpc.ID]*call{}}, nil
+}
+
+// A keepingConn pairs results with the calls they belong to by their ids.
+type keepingConn struct {
+	mcp.Connection
+	keeper keeper
+
+	mu    sync.Mutex
+	calls map[jsonrpc.ID]*call
+}
+
+func (c *keepingConn) Write(ctx context.Context, msg jsonrpc.Message) error {
+	if req, ok := msg.(*jsonrpc.Request); ok && req.IsCall() {
+		if call := callOf(ctx); call != nil {
+			call.connected(c.keeper.server, c.keeper.answerer)
+			c.mu.Lock()
+			for id, old := range c.calls {
+				if old.hasEnded() { // Cancelled: nothing answered it.
+					delete(c.calls, id)
+				}
+			}
+			c.calls[req.ID] = call
+			c.mu.Unlock()
+		}
+	}
+	return c.Connection.Write(ctx, msg)
+}
+
+func (c *keepingConn) Read(ctx context.Context) (jsonrpc.Message, error) {
+	msg, err := c.Connection.Read(ctx)
+	if err != nil {
+		return msg, err
+	}
+	switch m := msg.(type) {
+	case *jsonrpc.Request:
+		if m.Method == methodElicit {
+			kept := *m
+			kept.Params = c.keeper.rawParams(m.Params)
+			return &kept, nil
+		}
+	case *jsonrpc.Response:
+		c.mu.Lock()
+		call := c.calls[m.ID]
+		delete(c.calls, m.ID)
+		c.mu.Unlock()
+		if m.Error == nil {
+			kept := *m
+			kept.Result = c.keeper.rawResult(m.Result, call)
+			return &kept, nil
+		}
+	}
+	return msg, nil
+}
