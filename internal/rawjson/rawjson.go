@@ -136,6 +136,32 @@ func String(v []byte) (string, bool) {
 	return string(b), ok
 }
 
+// Unquoted is the text of a quoted string as UTF-8: a sub-slice of quoted where nothing is escaped, else appended to buf.
+// It is false on what [String] refuses, except that invalid UTF-8 passes where nothing is escaped.
+func Unquoted(buf, quoted []byte) ([]byte, bool) {
+	in, ok := inner(quoted)
+	if !ok || bytes.IndexByte(in, '\\') < 0 {
+		return in, ok
+	}
+	return appendUnescaped(buf, in)
+}
+
+// RuneCount is the number of Unicode code points of a quoted string, an escape (or pair of surrogate escapes) being one.
+// It is 0 when quoted is not a string.
+func RuneCount(quoted []byte) int {
+	in, _ := inner(quoted)
+	if bytes.IndexByte(in, '\\') < 0 {
+		return utf8.RuneCount(in)
+	}
+	count := 0
+	for len(in) > 0 {
+		_, n := nextRune(in)
+		in = in[max(n, 1):]
+		count++
+	}
+	return count
+}
+
 // few is how many members Duplicate compares pairwise before it builds a map.
 const few = 16
 

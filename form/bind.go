@@ -1,0 +1,242 @@
+package form
+
+import (
+	"fmt"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+)
+
+// A bind is a field of a struct that a form fills.
+type bind struct {
+	index    []int
+	typ      reflect.Type // of the struct's field
+	path     string       // Shipment.TrackingNumber, for errors
+	name     string
+	tag      reflect.StructTag
+	optional bool
+}
+
+// set sets the field in the struct to a value, as rules has it.
+func (b *bind) set(root reflect.Value, value any) {
+	v := b.reach(root)
+	if v.Kind() == reflect.Pointer {
+		v.Set(reflect.New(v.Type().Elem()))
+		v = v.Elem()
+	}
+	switch value := value.(type) {
+	case string:
+		setMoment(v, value)
+	case integer:
+		if v.CanUint() {
+			v.SetUint(value.abs)
+		} else {
+			v.SetInt(intOf[int64](value))
+		}
+	case real:
+		v.SetFloat(value.value)
+	case bool:
+		v.SetBool(value)
+	case []string:
+		list := reflect.MakeSlice(v.Type(), len(value), len(value))
+		for i, s := range value {
+			list.Index(i).SetString(s)
+		}
+		v.Set(list)
+	}
+}
+
+// get is the field's value as rules has it, nil when it is left out.
+func (b *bind) get(root reflect.Value, f *field) any {
+	v := root
+	for _, i := range b.index {
+		if v.Kind() == reflect.Pointer {
+			if v.IsNil() {
+				return nil
+			}
+			v = v.Elem()
+		}
+		v = v.Field(i)
+	}
+	if v.Kind() == reflect.Pointer {
+		if v.IsNil() {
+			return nil
+		}
+		v = v.Elem()
+	} else if !f.required && v.IsZero() && (f.def == nil || v.Kind() == reflect.Slice || f.rules.emptyIsAbsent() && v.Kind() == reflect.String) {
+		return nil
+	}
+	switch {
+	case v.Type() == timeType:
+		return momentText(v, f.rules.(*textRules).format)
+	case v.Kind() == reflect.String:
+		return v.String()
+	case v.CanInt():
+		return integerOf(v.Int())
+	case v.CanUint():
+		return integerOf(v.Uint())
+	case v.CanFloat():
+		return real{v.Float(), v.Type().Bits()}
+	case v.Kind() == reflect.Bool:
+		return v.Bool()
+	}
+	list := make([]string, v.Len())
+	for i := range list {
+		list[i] = v.Index(i).String()
+	}
+	return list
+}
+
+// reach is the field in the struct, with embedded pointers on the way allocated.
+func (b *bind) reach(v reflect.Value) reflect.Value {
+	for _, i := range b.index {
+		if v.Kind() == reflect.Pointer {
+			if v.IsNil() {
+				v.Set(reflect.New(v.Type().Elem()))
+			}
+			v = v.Elem()
+		}
+		v = v.Field(i)
+	}
+	return v
+}
+
+// description is the field's jsonschema tag, which holds plain text, as in go-sdk.
+func (b *bind) description() (text, mistake string) {
+	text, ok := b.tag.Lookup("jsonschema")
+	switch {
+	case ok && text == "":
+		return "", "its jsonschema tag is empty; write a description or leave the tag out"
+	case wordEquals.MatchString(text):
+		return "", fmt.Sprintf("its jsonschema tag %q begins with WORD=, which go-sdk reserves; the tag is a description", text)
+	}
+	return text, ""
+}
+
+var wordEquals = regexp.MustCompile(`^[^ \t\n]*=`)
+
+// bindsOf are the fields of a struct that JSON has, by encoding/json's rules: embedded structs are flattened, a field hides
+// those that are embedded deeper, one with a name in its tag those of the same depth, and two that are equal hide each other.
+func bindsOf(t reflect.Type, b *builder) []bind {
+	type level struct {
+		typ   reflect.Type
+		index []int
+		path  string
+	}
+	type candidate struct {
+		bind
+		tagged bool
+	}
+	var found []candidate
+	visited := map[reflect.Type]bool{}
+	for current := []level{{t, nil, t.Name()}}; len(current) > 0; {
+		var next []level
+		times := map[reflect.Type]int{}
+		for _, l := range current {
+			times[l.typ]++
+		}
+		for _, l := range current {
+			if visited[l.typ] {
+				continue
+			}
+			for i := range l.typ.NumField() {
+				sf := l.typ.Field(i)
+				path := l.path + "." + sf.Name
+				elem := sf.Type
+				if elem.Kind() == reflect.Pointer {
+					elem = elem.Elem()
+				}
+				if sf.Anonymous && !sf.IsExported() && elem.Kind() != reflect.Struct || !sf.Anonymous && !sf.IsExported() {
+					continue
+				}
+				tag := sf.Tag.Get("json")
+				if tag == "-" {
+					continue
+				}
+				name, opts, _ := strings.Cut(tag, ",")
+				if !isTagName(name) {
+					name = ""
+				}
+				if sf.Anonymous && !sf.IsExported() && name != "" {
+					continue // a name makes it a field of its own, and an unexported one
+				}
+				index := append(slices.Clone(l.index), i)
+				if name == "" && sf.Anonymous && elem.Kind() == reflect.Struct && elem != timeType {
+					if sf.Type.Kind() == reflect.Pointer && !sf.IsExported() {
+						b.errorf("%s: an embedded pointer to an unexported struct cannot be filled; embed the struct itself", path)
+						continue
+					}
+					next = append(next, level{elem, index, path})
+					continue
+				}
+				c := candidate{bind{index: index, typ: sf.Type, path: path, name: name, tag: sf.Tag}, name != ""}
+				if name == "" {
+					c.name = sf.Name
+				}
+				options := strings.Split(opts, ",")
+				c.optional = sf.Type.Kind() == reflect.Pointer || slices.Contains(options, "omitempty") || slices.Contains(options, "omitzero")
+				found = append(found, c)
+				if times[l.typ] > 1 {
+					found = append(found, c) // the same struct embedded twice at one depth: its fields hide each other
+				}
+			}
+		}
+		for _, l := range current {
+			visited[l.typ] = true
+		}
+		current = next
+	}
+
+	var out []bind
+	for _, c := range found {
+		wins := true
+		same := 0
+		for _, other := range found {
+			if other.name != c.name {
+				continue
+			}
+			switch {
+			case len(other.index) < len(c.index), len(other.index) == len(c.index) && other.tagged && !c.tagged:
+				wins = false
+			case len(other.index) == len(c.index) && other.tagged == c.tagged:
+				same++
+			}
+		}
+		if wins && same == 1 {
+			out = append(out, c.bind)
+		}
+	}
+	slices.SortFunc(out, func(a, b bind) int { return slices.Compare(a.index, b.index) })
+	return out
+}
+
+// isTagName reports whether encoding/json takes a name from a tag.
+func isTagName(name string) bool {
+	for _, r := range name {
+		if !strings.ContainsRune("!#$%&()*+-./:;<=>?@[]^_{|}~ ", r) && !unicode.IsLetter(r) && !unicode.IsDigit(r) {
+			return false
+		}
+	}
+	return true
+}
+
+// structType is the struct T that a form is made of.
+func structType[T any](b *builder, constructor string) (reflect.Type, bool) {
+	t := reflect.TypeFor[T]()
+	switch {
+	case t == reflect.TypeFor[Values]():
+		b.errorf("%s[form.Values]: values without a struct are for form.New", constructor)
+	case t == timeType, t.Kind() != reflect.Struct && t.Kind() != reflect.Pointer:
+		b.errorf("%s[%v]: a form is made of a struct; put the %v into a field of one, or use form.New", constructor, t, t)
+	case t.Kind() == reflect.Pointer:
+		b.errorf("%s[%v]: a form is made of a struct, not of a pointer; write %s[%v]", constructor, t, constructor, t.Elem())
+	default:
+		return t, true
+	}
+	return nil, false
+}
+
+var durationType = reflect.TypeFor[time.Duration]()

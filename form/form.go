@@ -1,0 +1,183 @@
+package form
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// A Form is a flat form whose answers become a T: [Values] for a form of [New], a struct for one of [For] or [Build]. It never
+// changes, so any number of goroutines may use it.
+//
+// Making one never fails; [Form.Err] says what is wrong with it. A form that is wrong has no schema and takes no answer.
+type Form[T any] struct {
+	m     model
+	binds []bind // how each field gets into T, in the order of m.fields; nil for Values
+}
+
+// A model is a form without its Go type.
+type model struct {
+	fields []field
+	byName map[string]int // nil for a form of few fields
+	schema json.RawMessage
+	err    error
+	made   bool // by a constructor
+}
+
+// A field is a spec whose names are settled.
+type field struct {
+	name, title, description string
+	required                 bool
+	rules                    rules
+	def                      any    // nil: none
+	defJSON                  []byte // def, encoded
+}
+
+// few is how many fields are looked through one by one.
+const few = 16
+
+// New is a form without a struct. A field is optional unless it is Required, and reads its own value out of the answer:
+//
+//	tracking := form.String("trackingNumber").Required()
+//	f := form.New(tracking)
+//	…
+//	tracking.In(decoded.Value)
+func New(fields ...Field) *Form[Values] {
+	f := &Form[Values]{}
+	var b builder
+	for i, x := range fields {
+		s, ok := specOf(x)
+		if !ok {
+			b.errorf("field %d of New is nil", i+1)
+			continue
+		}
+		if s.byPointer {
+			b.errorf("field %d of New is bound to a struct field; that is for Build: here a field has a name, as in form.String(\"note\")", i+1)
+			continue
+		}
+		b.add(s)
+	}
+	f.m = b.model()
+	return f
+}
+
+// Err is what is wrong with the form, one line for each mistake, naming the field; nil when nothing is. A program checks it once,
+// where forms are made: elicit does when a question is declared.
+func (f *Form[T]) Err() error {
+	if f == nil || !f.m.made {
+		return errNotMade
+	}
+	return f.m.err
+}
+
+var errNotMade = errors.New("form: this form was not made by New, For or Build")
+
+// Fields iterates over the names and titles of the fields, in order.
+func (f *Form[T]) Fields() iter.Seq2[string, string] {
+	return func(yield func(string, string) bool) {
+		if f.Err() != nil {
+			return
+		}
+		for i := range f.m.fields {
+			if !yield(f.m.fields[i].name, f.m.fields[i].title) {
+				return
+			}
+		}
+	}
+}
+
+// A builder collects fields and what is wrong with them.
+type builder struct {
+	fields []field
+	errs   []error
+}
+
+func (b *builder) errorf(format string, args ...any) {
+	b.errs = append(b.errs, fmt.Errorf("form: "+format, args...))
+}
+
+// add settles a spec that has its name.
+func (b *builder) add(s spec) {
+	f := field{name: s.name, title: clean(s.title), description: clean(s.description), required: s.presence == required, rules: s.rules, def: s.def}
+	before := len(b.errs)
+	wrong := func(what string) { b.errorf("field %q: %s", s.name, what) }
+	switch {
+	case s.name == "":
+		b.errorf("field %d has no name", len(b.fields)+1)
+	case !utf8.ValidString(s.name):
+		wrong("its name is not valid UTF-8")
+	case strings.ContainsFunc(s.name, isHarmful):
+		wrong("its name holds control characters")
+	case slices.ContainsFunc(b.fields, func(other field) bool { return other.name == s.name }):
+		wrong("another field has the same name")
+	}
+	if !utf8.ValidString(s.title) {
+		wrong("its title is not valid UTF-8")
+	}
+	if !utf8.ValidString(s.description) {
+		wrong("its description is not valid UTF-8")
+	}
+	for _, what := range s.rules.mistakes() {
+		wrong(what)
+	}
+	if f.title == "" {
+		f.title = titleOf(s.name)
+	}
+	if f.def != nil && len(b.errs) == before {
+		if what := f.setDefault(); what != "" {
+			wrong(what)
+		}
+	}
+	b.fields = append(b.fields, f)
+}
+
+// setDefault checks the default as an answer would be, and says what is wrong with it.
+func (f *field) setDefault() string {
+	switch def := f.def.(type) {
+	case string:
+		if !utf8.ValidString(def) {
+			return "its default is not valid UTF-8"
+		}
+	case real:
+		if !finite(def.value) {
+			return "its default is not a number that JSON has"
+		}
+	case []string:
+		if len(def) == 0 {
+			return "its default is no option; leave Default out to select none"
+		}
+	}
+	f.defJSON = appendValue(nil, f.def)
+	if rule, culprit := f.rules.check(f.defJSON); rule != "" {
+		return "its default breaks its own rules: " + strings.Replace(problem(f, rule, culprit).Message, "; you entered ", ", not ", 1)
+	}
+	return ""
+}
+
+// model is the finished form.
+func (b *builder) model() model {
+	m := model{made: true, fields: b.fields, err: errors.Join(b.errs...)}
+	if m.err != nil {
+		m.fields = nil
+		return m
+	}
+	if len(m.fields) > few {
+		m.byName = make(map[string]int, len(m.fields))
+		for i := range m.fields {
+			m.byName[m.fields[i].name] = i
+		}
+	}
+	m.schema, _ = m.appendSchema(nil, false, nil)
+	return m
+}
+
+// goName is a Go identifier in exported form, for hints in errors.
+func goName(name string) string {
+	r, n := utf8.DecodeRuneInString(name)
+	return string(unicode.ToUpper(r)) + name[n:]
+}
