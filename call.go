@@ -1,0 +1,307 @@
+package elicit
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"strings"
+	"sync"
+
+	"github.com/elicit-go/elicit/internal/rawjson"
+	"github.com/elicit-go/elicit/internal/state"
+	"github.com/elicit-go/elicit/internal/wire"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// call is one round of a call: one request, from the time it is read until its handler has returned.
+type call struct {
+	shop      *Server
+	method    string
+	name      string // of the tool or prompt, or the resource's URI
+	arguments string // canonical JSON, "{}" if there are none
+	session   *mcp.ServerSession
+	extra     *mcp.RequestExtra
+	modern    bool // 2026-07-28 or later, where asking ends the round
+	caps      *mcp.ClientCapabilities
+	token     string // requestState
+	testing   bool   // elicittest: no server, answers are believed
+
+	mu        sync.Mutex
+	closed    bool // the handler has returned
+	responses mcp.InputResponseMap
+	bound     *state.Binding // what a state of this call is bound to, once it was needed
+	carried   bool           // the request carried a state that is ours, expired or not
+	expired   bool           // …expired: nothing in it was believed
+	claimed   bool
+	stepped   bool // a step ran in this round
+	used      bool // an answer was used
+	id        [16]byte
+	st        state.State // what is remembered; Asked is what the last round asked
+	required  map[string]state.Digest
+	order     []string // keys asked in this round
+	asked     map[string]asking
+}
+
+// asking is a question that this round asks.
+type asking struct {
+	digest  state.Digest
+	proof   bool // its answer will need proof
+	wire    json.RawMessage
+	request mcp.InputRequest
+}
+
+type callKey struct{}
+
+// from gives the call that a handler's context belongs to. It is locked: the caller unlocks it.
+func from(ctx context.Context) (*call, error) {
+	c, ok := ctx.Value(callKey{}).(*call)
+	if !ok {
+		return nil, errors.New("elicit: not inside a call: use the context that the handler was given, of a server that elicit.New was given, in a tool, prompt or resource")
+	}
+	c.mu.Lock()
+	if c.closed {
+		c.mu.Unlock()
+		return nil, fmt.Errorf("elicit: %s has already returned: ask before the handler returns, not from a goroutine that outlives it", c.name)
+	}
+	return c, nil
+}
+
+// receive is the middleware that New installs.
+func (s *Server) receive(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, req mcp.Request) (res mcp.Result, err error) {
+		c, inner := s.newCall(method, req)
+		if c == nil {
+			return s.guard(ctx, method, "", func() (mcp.Result, error) { return next(ctx, method, req) })
+		}
+		if err := c.open(ctx); err != nil {
+			return nil, err
+		}
+		res, err = s.guard(ctx, method, c.name, func() (mcp.Result, error) {
+			return next(context.WithValue(ctx, callKey{}, c), method, inner(c.st.Foreign))
+		})
+		return c.finish(ctx, res, err)
+	}
+}
+
+// guard turns a panic of a handler into an error that says nothing about it to the client.
+func (s *Server) guard(ctx context.Context, method, name string, f func() (mcp.Result, error)) (res mcp.Result, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			s.opts.Logger.ErrorContext(ctx, "elicit: handler panicked", "method", method, "name", name, "panic", r, "stack", string(debug.Stack()))
+			wire.Panicked(ctx)
+			res, err = nil, &protocolError{internalError("internal error")}
+			if name == "" {
+				err = internalError("internal error")
+			}
+		}
+	}()
+	return f()
+}
+
+// newCall reads what a round needs of a request, or nil if a request of this method cannot ask. inner makes the request
+// that the handler sees: without a state of ours, and, from older clients, which have none of these fields, without answers.
+func (s *Server) newCall(method string, req mcp.Request) (c *call, inner func(foreign string) mcp.Request) {
+	c = &call{shop: s, method: method, extra: req.GetExtra(), arguments: "{}"}
+	switch r := req.(type) {
+	case *mcp.CallToolRequest:
+		if r.Params == nil {
+			return nil, nil
+		}
+		c.name, c.arguments = r.Params.Name, canonical(r.Params.Arguments)
+		c.session, c.caps, c.modern = r.Session, r.ClientCapabilities(), modern(r.Params.Meta)
+		c.responses, c.token = r.Params.InputResponses, r.Params.RequestState
+		inner = func(foreign string) mcp.Request {
+			p, n := *r.Params, *r
+			p.RequestState = foreign
+			if !c.modern {
+				p.InputResponses = nil
+			}
+			n.Params = &p
+			return &n
+		}
+	case *mcp.GetPromptRequest:
+		if r.Params == nil {
+			return nil, nil
+		}
+		if len(r.Params.Arguments) > 0 {
+			b, _ := json.Marshal(r.Params.Arguments) // strings by sorted names: canonical
+			c.arguments = string(b)
+		}
+		c.name = r.Params.Name
+		c.session, c.caps, c.modern = r.Session, r.ClientCapabilities(), modern(r.Params.Meta)
+		c.responses, c.token = r.Params.InputResponses, r.Params.RequestState
+		inner = func(foreign string) mcp.Request {
+			p, n := *r.Params, *r
+			p.RequestState = foreign
+			if !c.modern {
+				p.InputResponses = nil
+			}
+			n.Params = &p
+			return &n
+		}
+	case *mcp.ReadResourceRequest:
+		if r.Params == nil {
+			return nil, nil
+		}
+		c.name = r.Params.URI
+		c.session, c.caps, c.modern = r.Session, r.ClientCapabilities(), modern(r.Params.Meta)
+		c.responses, c.token = r.Params.InputResponses, r.Params.RequestState
+		inner = func(foreign string) mcp.Request {
+			p, n := *r.Params, *r
+			p.RequestState = foreign
+			if !c.modern {
+				p.InputResponses = nil
+			}
+			n.Params = &p
+			return &n
+		}
+	default:
+		return nil, nil
+	}
+	if !c.modern {
+		c.responses, c.token = nil, ""
+	}
+	return c, inner
+}
+
+// modern reports whether a request names a protocol revision that has no sessions. The session does not tell: over
+// stdio it is pinned by the first request, and an older client may have asked for a revision it did not get.
+func modern(meta mcp.Meta) bool {
+	v, _ := meta[mcp.MetaKeyProtocolVersion].(string)
+	return v >= wire.Modern
+}
+
+// canonical is raw as canonical JSON: names sorted, numbers by their literal text, absent and null as {}.
+func canonical(raw json.RawMessage) string {
+	if k := rawjson.Kind(raw); k == 0 || k == 'n' {
+		return "{}"
+	}
+	b, err := rawjson.Canonical(nil, raw)
+	if err != nil { // a duplicate name: two spellings are two things
+		return string(raw)
+	}
+	return string(b)
+}
+
+// finish turns what the handler returned into what the client gets.
+func (c *call) finish(ctx context.Context, res mcp.Result, err error) (mcp.Result, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.closed = true
+	res, err, goesOn := c.end(ctx, res, err)
+	if c.claimed {
+		ctx := context.WithoutCancel(ctx)
+		settle := c.shop.spender.Spend
+		if goesOn {
+			settle = c.shop.spender.Release
+		}
+		if serr := settle(ctx, c.callID()); serr != nil {
+			c.log(ctx, slog.LevelError, "elicit: the Spender failed", "error", serr)
+			return nil, internalError("internal error")
+		}
+	}
+	return res, err
+}
+
+func (c *call) end(ctx context.Context, res mcp.Result, err error) (_ mcp.Result, _ error, goesOn bool) {
+	cause := err
+	tool, _ := res.(*mcp.CallToolResult)
+	if tool != nil && tool.IsError {
+		cause = tool.GetError() // mcp.AddTool packed the handler's error, and kept it
+	}
+	if pe, ok := errors.AsType[*protocolError](cause); ok {
+		return nil, pe.wire, false
+	}
+	if len(c.asked) > 0 {
+		if !errors.Is(cause, ErrAsking) {
+			msg := fmt.Sprintf("server bug: %s asked %s but did not return the error of Require", c.what(), quoted(c.order))
+			c.log(ctx, slog.LevelError, "elicit: "+msg)
+			return nil, internalError(msg), false
+		}
+		r, err := c.ask(ctx)
+		return r, err, err == nil
+	}
+	if errors.Is(cause, ErrAsking) {
+		msg := fmt.Sprintf("server bug: %s returned an asking error, but asked nothing in this round", c.what())
+		c.log(ctx, slog.LevelError, "elicit: "+msg)
+		return nil, internalError(msg), false
+	}
+	if err != nil {
+		return c.failed(err)
+	}
+	if state := foreignState(res); c.modern && state != "" {
+		// The handler asked by itself, with a state of its own: it is sealed within ours, as any other.
+		token, err := c.seal(ctx, state)
+		if err != nil {
+			return nil, err, false
+		}
+		return withState(res, token), nil, true
+	}
+	if r, ok := res.(*mcp.ReadResourceResult); ok && r != nil && c.used {
+		r.TTLMs, r.CacheScope = 0, "private" // made of an answer: nobody else's
+	}
+	return res, nil, needsInput(res)
+}
+
+// failed is what the client gets for an error that a handler returned and that no SDK function has packed yet.
+func (c *call) failed(err error) (mcp.Result, error, bool) {
+	if c.method == "tools/call" && readable(err) {
+		r := &mcp.CallToolResult{}
+		r.SetError(err)
+		return r, nil, false
+	}
+	if _, ok := errors.AsType[*jsonrpc.Error](err); ok {
+		return nil, err, false
+	}
+	return nil, internalError(err.Error()), false
+}
+
+func needsInput(res mcp.Result) bool {
+	r, ok := res.(interface{ NeedsInput() bool })
+	return ok && r.NeedsInput()
+}
+
+// what names the feature for people: tool "ShipOrder".
+func (c *call) what() string {
+	kind := map[string]string{"tools/call": "tool", "prompts/get": "prompt", "resources/read": "resource"}[c.method]
+	return fmt.Sprintf("%s %q", kind, c.name)
+}
+
+func quoted(keys []string) string {
+	q := make([]string, len(keys))
+	for i, k := range keys {
+		q[i] = fmt.Sprintf("%q", k)
+	}
+	return strings.Join(q, ", ")
+}
+
+func (c *call) log(ctx context.Context, level slog.Level, msg string, args ...any) {
+	c.shop.opts.Logger.Log(ctx, level, msg, append([]any{"method", c.method, "name", c.name, "round", c.st.Round + 1}, args...)...)
+}
+
+// callID is the id of the call, made when first needed. The caller holds c.mu, or is alone.
+func (c *call) callID() string {
+	if c.id == [16]byte{} {
+		rand.Read(c.id[:])
+	}
+	return hex.EncodeToString(c.id[:])
+}
+
+// CallID is an idempotency key for the effects of a call: pass it to whatever must not happen twice. It is constant over
+// the rounds of a call that carries state, or runs as a task, and new in each request otherwise: declare the question
+// [Question.Bound] where an effect must not repeat. Outside a call it is "".
+func CallID(ctx context.Context) string {
+	c, ok := ctx.Value(callKey{}).(*call)
+	if !ok {
+		return ""
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.callID()
+}

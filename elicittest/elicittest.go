@@ -1,0 +1,185 @@
+// Package elicittest tests handlers that ask.
+//
+// A handler is a function, and [Context] makes a context in which it can be called like one:
+//
+//	ctx := elicittest.Context(t, elicittest.Accept(ship, Shipment{TrackingNumber: "1Z999"}))
+//	res, _, err := shipOrder(ctx, nil, struct{}{})
+//
+// Without an answer the handler asks: errors.Is(err, elicit.ErrAsking), and [Asked] tells what.
+//
+// [Call] calls a tool of a server, as a client of any protocol revision would, through as many rounds as it takes, with
+// everything that a real call has: middleware, state, proof.
+package elicittest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/elicit-go/elicit"
+	"github.com/elicit-go/elicit/internal/tool"
+	"github.com/elicit-go/elicit/internal/wire"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// An Answer is what the test's user does with the question of one key.
+type Answer struct {
+	key      string
+	response mcp.InputResponse
+	err      error
+}
+
+// Accept answers q with v. The compiler checks v against the question. For a question of elicit.Confirm, false declines.
+func Accept[T any](q *elicit.Question[T], v T) Answer {
+	r, err := tool.Encode(q, v)
+	return Answer{q.Key(), r, err}
+}
+
+// Raw accepts with content as a client might send it, right or wrong.
+func Raw(key string, content map[string]any) Answer {
+	return Answer{key, &mcp.ElicitResult{Action: "accept", Content: content}, nil}
+}
+
+// Decline declines the question of that key.
+func Decline(key string) Answer {
+	return Answer{key, &mcp.ElicitResult{Action: "decline"}, nil}
+}
+
+// Cancel closes the question of that key without choosing.
+func Cancel(key string) Answer {
+	return Answer{key, &mcp.ElicitResult{Action: "cancel"}, nil}
+}
+
+func byKey(t testing.TB, answers []Answer) mcp.InputResponseMap {
+	t.Helper()
+	m := mcp.InputResponseMap{}
+	for _, a := range answers {
+		if a.err != nil {
+			t.Fatalf("elicittest: the answer to %q cannot be given: %v", a.key, a.err)
+		}
+		if _, twice := m[a.key]; twice {
+			t.Fatalf("elicittest: two answers to %q", a.key)
+		}
+		m[a.key] = a.response
+	}
+	return m
+}
+
+// Context is a context in which a handler can ask without a server, and is given these answers. It ends with the test.
+// It stands for one round, whose client can show everything and whose answers need no proof.
+func Context(t testing.TB, answers ...Answer) context.Context {
+	t.Helper()
+	return tool.TestContext(t.Context(), byKey(t, answers))
+}
+
+// A Question is what the user would see.
+type Question struct {
+	Key     string
+	Message string
+	Schema  json.RawMessage // of a form; properties in order
+}
+
+// Asked is what was asked in a context of [Context] so far, in the order of asking.
+func Asked(ctx context.Context) []Question {
+	keys, requests := tool.TestAsked(ctx)
+	var qs []Question
+	for _, k := range keys {
+		qs = append(qs, question(k, requests[k]))
+	}
+	return qs
+}
+
+func question(key string, r mcp.InputRequest) Question {
+	q := Question{Key: key}
+	if p, ok := r.(*mcp.ElicitParams); ok {
+		q.Message = p.Message
+		q.Schema, _ = json.Marshal(p.RequestedSchema)
+	}
+	return q
+}
+
+// A Transcript is how a call of [Call] went.
+type Transcript struct {
+	Result *mcp.CallToolResult
+	Asked  []Question // in the order of asking; questions of one round by key
+	Rounds int        // requests sent
+}
+
+// Text is the text of the result's first content.
+func (r *Transcript) Text() string {
+	for _, c := range r.Result.Content {
+		if t, ok := c.(*mcp.TextContent); ok {
+			return t.Text
+		}
+	}
+	return ""
+}
+
+const maxRounds = 20
+
+// Call calls a tool, as a client of protocolVersion would ("" is the newest that the SDK speaks), until it ends. It fails
+// the test if a question has no answer here, if the call fails, or if it still asks after 20 rounds.
+func Call(t testing.TB, server *mcp.Server, protocolVersion, toolName string, args any, answers ...Answer) *Transcript {
+	t.Helper()
+	m := byKey(t, answers)
+	tr := &Transcript{}
+	var mu sync.Mutex
+	// The SDK's own loop does not tell an ElicitationHandler the key, so the rounds are driven here. To older clients the
+	// key comes in _meta.
+	client := mcp.NewClient(&mcp.Implementation{Name: "elicittest", Version: "1"}, &mcp.ClientOptions{
+		MultiRoundTrip: &mcp.MultiRoundTripOptions{Disabled: true},
+		ElicitationHandler: func(_ context.Context, r *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+			mu.Lock()
+			defer mu.Unlock()
+			key := fmt.Sprint(r.Params.Meta[wire.KeyMeta])
+			tr.Asked = append(tr.Asked, question(key, r.Params))
+			if len(tr.Asked) > maxRounds {
+				return nil, fmt.Errorf("asked %d times", len(tr.Asked))
+			}
+			if a, ok := m[key].(*mcp.ElicitResult); ok {
+				return a, nil
+			}
+			t.Errorf("elicittest: %q is asked (%q), and has no answer in this test", key, r.Params.Message)
+			return &mcp.ElicitResult{Action: "cancel"}, nil
+		}})
+	st, ct := mcp.NewInMemoryTransports()
+	ss, err := server.Connect(t.Context(), wire.Strict(st), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cs, err := client.Connect(t.Context(), ct, &mcp.ClientSessionOptions{ProtocolVersion: protocolVersion})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ss.Wait()
+	defer cs.Close()
+	p := &mcp.CallToolParams{Name: toolName, Arguments: args}
+	for {
+		tr.Rounds++
+		res, err := cs.CallTool(t.Context(), p)
+		if err != nil {
+			t.Fatalf("elicittest: round %d of %s: %v", tr.Rounds, toolName, err)
+		}
+		if !res.NeedsInput() {
+			tr.Result = res
+			return tr
+		}
+		if tr.Rounds == maxRounds {
+			t.Fatalf("elicittest: %s still asks after %d rounds", toolName, maxRounds)
+		}
+		p = &mcp.CallToolParams{Name: toolName, Arguments: args, RequestState: res.RequestState, InputResponses: mcp.InputResponseMap{}}
+		for _, k := range slices.Sorted(maps.Keys(res.InputRequests)) {
+			q := question(k, res.InputRequests[k])
+			tr.Asked = append(tr.Asked, q)
+			a, ok := m[k]
+			if !ok {
+				t.Fatalf("elicittest: round %d of %s asks %q (%q), which has no answer in this test", tr.Rounds, toolName, k, q.Message)
+			}
+			p.InputResponses[k] = a
+		}
+	}
+}

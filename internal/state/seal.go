@@ -1,0 +1,153 @@
+// Package state seals what a call must remember between its rounds.
+//
+// A [Ring] seals bytes into a token that only a holder of one of its secrets can open or make; [State] is what the
+// token of a call holds. Tokens of one purpose never open as another's.
+package state
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/hkdf"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"fmt"
+)
+
+// MinSecret is the least length of a secret, in bytes: the key length of AES-256.
+const MinSecret = 32
+
+// A Purpose separates tokens: what is sealed for one never opens for another.
+type Purpose string
+
+// StatePurpose is the purpose of a requestState.
+const StatePurpose Purpose = "state"
+
+// Why a token did not open. All of them look alike to a client; only a log tells them apart.
+var (
+	ErrTooLong    = errors.New("longer than allowed")
+	ErrMalformed  = errors.New("not a token")
+	ErrUnknownKey = errors.New("sealed under a secret that is not in the ring")
+	ErrForged     = errors.New("changed or made by someone else")
+)
+
+// A token is base64url(version ‖ kid ‖ salt ‖ AES-256-GCM(plaintext)). The key and the nonce of the cipher are derived
+// from the secret and the salt, so they are new for every token: random nonces under one key would begin to repeat at
+// the rates a busy gateway has (NIST SP 800-38D, section 8.3).
+const (
+	version  = 1
+	kidSize  = 8
+	saltSize = 16
+	keySize  = 32
+	header   = 1 + kidSize + saltSize
+	tagSize  = 16
+)
+
+// A Ring seals under its first secret and opens under all of them. It is safe for concurrent use.
+type Ring struct{ keys []key }
+
+type key struct {
+	kid    [kidSize]byte
+	secret []byte
+}
+
+// NewRing copies secrets into a ring. It fails if there is none, if one is shorter than [MinSecret], or if two are equal.
+func NewRing(secrets ...[]byte) (*Ring, error) {
+	if len(secrets) == 0 {
+		return nil, errors.New("no secret given; make one with: elicit keygen")
+	}
+	r := &Ring{}
+	for i, s := range secrets {
+		if len(s) < MinSecret {
+			return nil, fmt.Errorf("secret %d of %d has %d bytes; give at least %d random ones (make them with: elicit keygen)", i+1, len(secrets), len(s), MinSecret)
+		}
+		k := key{secret: append([]byte(nil), s...)}
+		sum := sha256.Sum256(append([]byte("elicit kid\x00"), s...))
+		copy(k.kid[:], sum[:])
+		for j, other := range r.keys {
+			if other.kid == k.kid {
+				return nil, fmt.Errorf("secrets %d and %d of %d are the same; give each once, the newest first", j+1, i+1, len(secrets))
+			}
+		}
+		r.keys = append(r.keys, k)
+	}
+	return r, nil
+}
+
+// RandomRing is a ring of one random secret, for one process.
+func RandomRing() *Ring {
+	s := make([]byte, MinSecret)
+	rand.Read(s) // never fails (crypto/rand)
+	r, err := NewRing(s)
+	if err != nil {
+		panic(err)
+	}
+	return r
+}
+
+func (k *key) cipher(p Purpose, salt []byte) (cipher.AEAD, []byte, error) {
+	b, err := hkdf.Key(sha256.New, k.secret, salt, "elicit "+string(p), keySize+12)
+	if err != nil {
+		return nil, nil, err
+	}
+	block, err := aes.NewCipher(b[:keySize])
+	if err != nil {
+		return nil, nil, err
+	}
+	aead, err := cipher.NewGCM(block)
+	return aead, b[keySize:], err
+}
+
+func aad(p Purpose, head []byte) []byte {
+	return append([]byte("elicit "+string(p)+"\x00"), head[:1+kidSize]...)
+}
+
+// Seal encrypts plaintext for purpose p.
+func (r *Ring) Seal(p Purpose, plaintext []byte) (string, error) {
+	k := &r.keys[0]
+	raw := make([]byte, header, header+len(plaintext)+tagSize)
+	raw[0] = version
+	copy(raw[1:], k.kid[:])
+	rand.Read(raw[1+kidSize : header])
+	aead, nonce, err := k.cipher(p, raw[1+kidSize:header])
+	if err != nil {
+		return "", fmt.Errorf("sealing: %w", err)
+	}
+	raw = aead.Seal(raw, nonce, plaintext, aad(p, raw))
+	return base64.RawURLEncoding.EncodeToString(raw), nil
+}
+
+// SealedLen is the length of the token of n bytes of plaintext.
+func SealedLen(n int) int { return base64.RawURLEncoding.EncodedLen(header + n + tagSize) }
+
+// Open verifies and decrypts a token of purpose p that is at most limit characters long.
+func (r *Ring) Open(p Purpose, token string, limit int) ([]byte, error) {
+	if len(token) > limit {
+		return nil, ErrTooLong
+	}
+	raw, err := base64.RawURLEncoding.Strict().DecodeString(token)
+	if err != nil || len(raw) < header+tagSize || raw[0] != version {
+		return nil, ErrMalformed
+	}
+	// Even a strict decoder skips newlines: one token must have one spelling.
+	if base64.RawURLEncoding.EncodeToString(raw) != token {
+		return nil, ErrMalformed
+	}
+	for i := range r.keys {
+		k := &r.keys[i]
+		if string(k.kid[:]) != string(raw[1:1+kidSize]) { // the kid is public
+			continue
+		}
+		aead, nonce, err := k.cipher(p, raw[1+kidSize:header])
+		if err != nil {
+			return nil, ErrForged
+		}
+		plain, err := aead.Open(nil, nonce, raw[header:], aad(p, raw))
+		if err != nil {
+			return nil, ErrForged
+		}
+		return plain, nil
+	}
+	return nil, ErrUnknownKey
+}

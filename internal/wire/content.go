@@ -1,0 +1,33 @@
+// Package wire holds the raw bytes of MCP that the hosts and the root package share.
+package wire
+
+import (
+	"encoding/json"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// Names of the members of _meta that are ours.
+const (
+	// KeyMeta carries the key of a question to an older client, whose elicitation/create has none.
+	KeyMeta = "io.github.elicit-go/key"
+	// ContentMeta carries the JSON text of an answer's content inside this process, from a host to Require, where the
+	// SDK's map[string]any would lose something of it: digits of a number, a second member of the same name, a content
+	// that is no object. It is the client's own content either way, so a client that sends this member gains nothing.
+	ContentMeta = "io.github.elicit-go/content"
+)
+
+// Content is the JSON text of an answer's content, nil if it has none.
+func Content(r *mcp.ElicitResult) json.RawMessage {
+	if s, ok := r.Meta[ContentMeta].(string); ok {
+		return json.RawMessage(s)
+	}
+	if r.Content == nil {
+		return nil
+	}
+	b, err := json.Marshal(r.Content)
+	if err != nil { // only a value made in process can be like this
+		return json.RawMessage(`"not JSON"`)
+	}
+	return b
+}

@@ -1,0 +1,93 @@
+package wire
+
+import (
+	"context"
+	"encoding/json"
+	"sync/atomic"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// Info is what a server says of itself.
+type Info struct {
+	Name     string
+	Versions []string // protocol revisions, newest first
+}
+
+// Learn asks a server, in process, for its name and the revisions it speaks: mcp.Server has no methods for them. Where a
+// middleware of the server does not let server/discover through, Name is empty and Versions those of the SDK.
+func Learn(server *mcp.Server) Info {
+	info := Info{Versions: mcp.SupportedProtocolVersions()}
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	st, ct := mcp.NewInMemoryTransports()
+	ss, err := server.Connect(ctx, st, nil)
+	if err != nil {
+		return info
+	}
+	defer ss.Close()
+	conn, err := ct.Connect(ctx)
+	if err != nil {
+		return info
+	}
+	defer conn.Close()
+	id, _ := jsonrpc.MakeID("learn")
+	params, _ := json.Marshal(map[string]any{"_meta": map[string]any{
+		mcp.MetaKeyProtocolVersion: Modern, mcp.MetaKeyClientCapabilities: struct{}{}}})
+	if conn.Write(ctx, &jsonrpc.Request{ID: id, Method: "server/discover", Params: params}) != nil {
+		return info
+	}
+	for {
+		m, err := conn.Read(ctx)
+		if err != nil {
+			return info
+		}
+		r, ok := m.(*jsonrpc.Response)
+		if !ok {
+			continue
+		}
+		if e, ok := r.Error.(*jsonrpc.Error); ok {
+			var data mcp.UnsupportedProtocolVersionData
+			if e.Code == mcp.CodeUnsupportedProtocolVersion && json.Unmarshal(e.Data, &data) == nil {
+				info.Versions = data.Supported
+			}
+			return info
+		}
+		var res struct {
+			Versions []string                   `json:"supportedVersions"`
+			Meta     map[string]json.RawMessage `json:"_meta"`
+		}
+		var impl struct {
+			Name string `json:"name"`
+		}
+		if json.Unmarshal(r.Result, &res) == nil && len(res.Versions) > 0 {
+			info.Versions = res.Versions
+			_ = json.Unmarshal(res.Meta[mcp.MetaKeyServerInfo], &impl)
+			info.Name = impl.Name
+		}
+		return info
+	}
+}
+
+// An Exchange is what a host wants to know of a request from below the SDK.
+type Exchange struct{ panicked atomic.Bool }
+
+// Panicked reports whether the handler panicked.
+func (e *Exchange) Panicked() bool { return e.panicked.Load() }
+
+type exchangeKey struct{}
+
+// WithExchange is a context for one request.
+func WithExchange(ctx context.Context) (context.Context, *Exchange) {
+	e := &Exchange{}
+	return context.WithValue(ctx, exchangeKey{}, e), e
+}
+
+// Panicked tells the host, if it listens, that the handler panicked.
+func Panicked(ctx context.Context) {
+	if e, ok := ctx.Value(exchangeKey{}).(*Exchange); ok {
+		e.panicked.Store(true)
+	}
+}

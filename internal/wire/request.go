@@ -1,0 +1,420 @@
+package wire
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/elicit-go/elicit/internal/rawjson"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// Modern is the first revision without sessions: each request says in its _meta what older ones said in initialize.
+const Modern = "2026-07-28"
+
+// Legacy is the newest revision before Modern.
+const Legacy = "2025-11-25"
+
+// An Error refuses a message: an HTTP status, and a JSON-RPC error.
+type Error struct {
+	Status  int
+	Code    int64
+	Message string
+	Data    json.RawMessage
+}
+
+func (e *Error) Error() string { return e.Message }
+
+// Append encodes the JSON-RPC error response. An id that could not be read is left out, never null.
+func (e *Error) Append(b []byte, id json.RawMessage) []byte {
+	b = append(b, `{"jsonrpc":"2.0"`...)
+	if id != nil {
+		b = append(append(b, `,"id":`...), id...)
+	}
+	b = fmt.Appendf(b, `,"error":{"code":%d,"message":`, e.Code)
+	b = rawjson.AppendString(b, e.Message)
+	if e.Data != nil {
+		b = append(append(b, `,"data":`...), e.Data...)
+	}
+	return append(b, "}}"...)
+}
+
+// Errf makes an Error of status 400.
+func Errf(code int64, format string, args ...any) *Error {
+	return &Error{Status: 400, Code: code, Message: fmt.Sprintf(format, args...)}
+}
+
+// A Message is one JSON-RPC message, in the bytes of its sender.
+type Message struct {
+	ID     json.RawMessage // nil if there is none, or none that can be read
+	Method string
+	Params json.RawMessage // an object, or nil
+	Meta   json.RawMessage // the object params._meta, or nil
+	Result json.RawMessage // of a response
+
+	Response     bool
+	Notification bool
+}
+
+// IsArray reports whether body, which passed rawjson.Check, is a JSON-RPC batch.
+func IsArray(body []byte) bool { return rawjson.Kind(body) == '[' }
+
+// Check reports whether body is JSON as this module reads it.
+func Check(body []byte) *Error {
+	if err := rawjson.Check(body, rawjson.MaxDepth); err != nil {
+		return Errf(jsonrpc.CodeParseError, "the body is not valid JSON: %v", err)
+	}
+	return nil
+}
+
+// Parse reads the envelope of body, which passed Check. The Message it returns with an error still has the ID if that
+// could be read.
+func Parse(body []byte) (*Message, *Error) {
+	m := &Message{}
+	switch rawjson.Kind(body) {
+	case '{':
+	case '[':
+		return m, Errf(jsonrpc.CodeInvalidRequest, "the body is a batch; send one JSON-RPC message")
+	default:
+		return m, Errf(jsonrpc.CodeInvalidRequest, "the body is no JSON-RPC message: it must be an object")
+	}
+	if name, dup := rawjson.Duplicate(body, true); dup {
+		return m, Errf(jsonrpc.CodeInvalidRequest, "the message has the member %q twice", name)
+	}
+	var version, method, params, result, failure json.RawMessage
+	for name, value := range rawjson.Members(body) {
+		switch {
+		case rawjson.NameIs(name, "jsonrpc"):
+			version = value
+		case rawjson.NameIs(name, "id"):
+			m.ID = value
+		case rawjson.NameIs(name, "method"):
+			method = value
+		case rawjson.NameIs(name, "params"):
+			params = value
+		case rawjson.NameIs(name, "result"):
+			result = value
+		case rawjson.NameIs(name, "error"):
+			failure = value
+		}
+	}
+	hasID := m.ID != nil
+	if hasID && !validID(m.ID) {
+		m.ID = nil
+		return m, Errf(jsonrpc.CodeInvalidRequest, "id must be a string or an integer")
+	}
+	if v, _ := rawjson.String(version); v != "2.0" {
+		return m, Errf(jsonrpc.CodeInvalidRequest, `jsonrpc must be "2.0"`)
+	}
+	if method == nil {
+		if hasID && (result == nil) != (failure == nil) {
+			m.Response, m.Result = true, result
+			return m, nil
+		}
+		return m, Errf(jsonrpc.CodeInvalidRequest, "the message has no method")
+	}
+	name, ok := rawjson.String(method)
+	if !ok || name == "" {
+		return m, Errf(jsonrpc.CodeInvalidRequest, "method must be a string that is not empty")
+	}
+	if result != nil || failure != nil {
+		return m, Errf(jsonrpc.CodeInvalidRequest, "the message has a method, and a result or error: it must be either a request or a response")
+	}
+	m.Method, m.Notification = name, !hasID
+	switch rawjson.Kind(params) {
+	case 0, 'n':
+		return m, nil
+	case '{':
+	default:
+		return m, Errf(jsonrpc.CodeInvalidParams, "params must be an object")
+	}
+	if name, dup := rawjson.Duplicate(params, true); dup {
+		return m, Errf(jsonrpc.CodeInvalidRequest, "params has the member %q twice", name)
+	}
+	m.Params = params
+	meta, _ := rawjson.Get(params, "_meta")
+	switch rawjson.Kind(meta) {
+	case 0, 'n':
+		return m, nil
+	case '{':
+	default:
+		return m, Errf(jsonrpc.CodeInvalidParams, "params._meta must be an object")
+	}
+	if name, dup := rawjson.Duplicate(meta, true); dup {
+		return m, Errf(jsonrpc.CodeInvalidRequest, "params._meta has the member %q twice", name)
+	}
+	m.Meta = meta
+	return m, nil
+}
+
+// validID reports whether id is a string or an integer (MCP 2026-07-28, basic, "Requests").
+func validID(id json.RawMessage) bool {
+	switch rawjson.Kind(id) {
+	case '"':
+		return true
+	case '0':
+		return rawjson.NumberOK(id) && !strings.ContainsAny(string(id), ".eE")
+	}
+	return false
+}
+
+// SafeID reports whether the SDK echoes id as it is: it reads numbers as float64.
+func SafeID(id json.RawMessage) bool {
+	return rawjson.Kind(id) == '"' || len(id) <= 15 && string(id) != "-0"
+}
+
+// Version is params._meta's protocolVersion, raw; nil if there is none.
+func (m *Message) Version() json.RawMessage {
+	v, _ := rawjson.Get(m.Meta, mcp.MetaKeyProtocolVersion)
+	return v
+}
+
+// CheckVersion gives the revision that a modern request names.
+func (m *Message) CheckVersion() (string, *Error) {
+	v := m.Version()
+	if v == nil {
+		return "", Errf(jsonrpc.CodeInvalidParams, "params._meta has no %q", mcp.MetaKeyProtocolVersion)
+	}
+	s, ok := rawjson.String(v)
+	if !ok || s == "" {
+		return "", Errf(jsonrpc.CodeInvalidParams, "params._meta: %q must be a string such as %q", mcp.MetaKeyProtocolVersion, Modern)
+	}
+	return s, nil
+}
+
+// CheckClient checks what a modern request says of its client.
+func (m *Message) CheckClient() *Error {
+	caps, ok := rawjson.Get(m.Meta, mcp.MetaKeyClientCapabilities)
+	if !ok {
+		return Errf(jsonrpc.CodeInvalidParams, "params._meta has no %q", mcp.MetaKeyClientCapabilities)
+	}
+	if rawjson.Kind(caps) != '{' {
+		return Errf(jsonrpc.CodeInvalidParams, "params._meta: %q must be an object", mcp.MetaKeyClientCapabilities)
+	}
+	for _, name := range []string{"elicitation", "sampling", "roots", "extensions", "experimental"} {
+		if v, ok := rawjson.Get(caps, name); ok && rawjson.Kind(v) != '{' {
+			return Errf(jsonrpc.CodeInvalidParams, "params._meta: %q: %s must be an object", mcp.MetaKeyClientCapabilities, name)
+		}
+	}
+	if json.Unmarshal(caps, &mcp.ClientCapabilities{}) != nil {
+		return Errf(jsonrpc.CodeInvalidParams, "params._meta: %q is malformed", mcp.MetaKeyClientCapabilities)
+	}
+	if info, ok := rawjson.Get(m.Meta, mcp.MetaKeyClientInfo); ok {
+		if rawjson.Kind(info) != '{' || json.Unmarshal(info, &mcp.Implementation{}) != nil {
+			return Errf(jsonrpc.CodeInvalidParams, "params._meta: %q must be an object with a name and a version", mcp.MetaKeyClientInfo)
+		}
+	}
+	return nil
+}
+
+// asks reports whether a result of method may ask for input (basic/patterns/mrtr, "Supported Requests").
+func asks(method string) bool {
+	return method == "tools/call" || method == "prompts/get" || method == "resources/read"
+}
+
+// CheckParams checks the params of the methods whose results may ask.
+func (m *Message) CheckParams() *Error {
+	if !asks(m.Method) {
+		return nil
+	}
+	if m.Params == nil {
+		return Errf(jsonrpc.CodeInvalidParams, "%s needs params", m.Method)
+	}
+	name := "name"
+	if m.Method == "resources/read" {
+		name = "uri"
+	}
+	if v, _ := rawjson.Get(m.Params, name); rawjson.Kind(v) != '"' {
+		return Errf(jsonrpc.CodeInvalidParams, "params.%s must be a string", name)
+	}
+	for _, c := range []struct {
+		name string
+		kind byte
+		what string
+	}{{"arguments", '{', "an object"}, {"inputResponses", '{', "an object"}, {"requestState", '"', "a string"}} {
+		if v, ok := rawjson.Get(m.Params, c.name); ok && rawjson.Kind(v) != c.kind && rawjson.Kind(v) != 'n' {
+			return Errf(jsonrpc.CodeInvalidParams, "params.%s must be %s", c.name, c.what)
+		}
+	}
+	return nil
+}
+
+// Append encodes m under another id for the SDK, with its params normalised.
+func (m *Message) Append(b []byte, id json.RawMessage) []byte {
+	b = append(b, `{"jsonrpc":"2.0"`...)
+	if id != nil {
+		b = append(append(b, `,"id":`...), id...)
+	}
+	b = append(b, `,"method":`...)
+	b = rawjson.AppendString(b, m.Method)
+	if m.Params != nil {
+		b = append(b, `,"params":`...)
+		b = m.appendParams(b)
+	}
+	return append(b, '}')
+}
+
+// appendParams encodes the params as the SDK can read them.
+func (m *Message) appendParams(b []byte) []byte {
+	modern := m.Version() != nil
+	if !asks(m.Method) && m.Method != "initialize" {
+		return append(b, m.Params...)
+	}
+	b = append(b, '{')
+	for name, value := range rawjson.Members(m.Params) {
+		switch {
+		case rawjson.NameIs(name, "inputResponses"):
+			if !modern || rawjson.Kind(value) == 'n' {
+				continue
+			}
+			b = append(comma(b), `"inputResponses":`...)
+			b = appendResponses(b, value)
+			continue
+		case rawjson.NameIs(name, "requestState"):
+			if !modern || rawjson.Kind(value) == 'n' {
+				continue
+			}
+		case rawjson.NameIs(name, "protocolVersion") && m.Method == "initialize":
+			// A client of a newer revision that still shakes hands gets the newest one that has a handshake; the SDK
+			// would note the newer one, and then refuse to ask over the session.
+			if v, _ := rawjson.String(value); v >= Modern {
+				value = json.RawMessage(`"` + Legacy + `"`)
+			}
+		}
+		b = append(append(comma(b), name...), ':')
+		b = append(b, value...)
+	}
+	return append(b, '}')
+}
+
+func comma(b []byte) []byte {
+	if b[len(b)-1] != '{' {
+		b = append(b, ',')
+	}
+	return b
+}
+
+// appendResponses encodes inputResponses so that the SDK, which fails a whole request for one odd entry, reads it: an
+// entry that is no object, or comes twice, is left out; one without an action is a cancel.
+func appendResponses(b []byte, responses json.RawMessage) []byte {
+	var twice map[string]int
+	if _, dup := rawjson.Duplicate(responses, false); dup {
+		twice = map[string]int{}
+		for name := range rawjson.Members(responses) {
+			s, _ := rawjson.String(name)
+			twice[s]++
+		}
+	}
+	b = append(b, '{')
+	for name, value := range rawjson.Members(responses) {
+		if rawjson.Kind(value) != '{' {
+			continue
+		}
+		if twice != nil {
+			if s, _ := rawjson.String(name); twice[s] > 1 {
+				continue
+			}
+		}
+		b = append(append(comma(b), name...), ':')
+		b = appendResponse(b, value)
+	}
+	return append(b, '}')
+}
+
+const cancelled = `{"action":"cancel"}`
+
+func appendResponse(b []byte, r json.RawMessage) []byte {
+	if _, dup := rawjson.Duplicate(r, false); dup {
+		return append(b, cancelled...)
+	}
+	action, ok := rawjson.Get(r, "action")
+	if ok {
+		return appendElicitResult(b, action, r)
+	}
+	if _, ok := rawjson.Get(r, "roots"); ok && json.Unmarshal(r, &mcp.ListRootsResult{}) == nil {
+		return append(b, r...)
+	}
+	if _, ok := rawjson.Get(r, "role"); ok && json.Unmarshal(r, &mcp.CreateMessageWithToolsResult{}) == nil {
+		return append(b, r...)
+	}
+	return append(b, cancelled...)
+}
+
+// appendElicitResult encodes an elicitation result as the SDK can read it, without losing anything of its content.
+func appendElicitResult(b []byte, action, r json.RawMessage) []byte {
+	if rawjson.Kind(action) != '"' {
+		return append(b, cancelled...)
+	}
+	b = append(append(b, `{"action":`...), action...)
+	content, has := rawjson.Get(r, "content")
+	lossy := has && rawjson.Kind(content) != 'n' && !lossless(content)
+	if has && rawjson.Kind(content) != 'n' && !lossy {
+		b = append(append(b, `,"content":`...), content...)
+	}
+	meta, _ := rawjson.Get(r, "_meta")
+	if rawjson.Kind(meta) == '{' || lossy {
+		b = append(b, `,"_meta":{`...)
+		for name, value := range rawjson.Members(meta) {
+			if !rawjson.NameIs(name, ContentMeta) {
+				b = append(append(comma(b), name...), ':')
+				b = append(b, value...)
+			}
+		}
+		if lossy {
+			b = append(comma(b), `"`+ContentMeta+`":`...)
+			b = rawjson.AppendString(b, string(content))
+		}
+		b = append(b, '}')
+	}
+	return append(b, '}')
+}
+
+// lossless reports whether a content is an object that map[string]any keeps all of.
+func lossless(v json.RawMessage) bool {
+	if rawjson.Kind(v) != '{' {
+		return false
+	}
+	if _, dup := rawjson.Duplicate(v, false); dup {
+		return false
+	}
+	for _, value := range rawjson.Members(v) {
+		if !losslessValue(value) {
+			return false
+		}
+	}
+	return true
+}
+
+func losslessValue(v json.RawMessage) bool {
+	switch rawjson.Kind(v) {
+	case '{':
+		return lossless(v)
+	case '[':
+		for e := range rawjson.Elements(v) {
+			if !losslessValue(e) {
+				return false
+			}
+		}
+	case '0': // float64 keeps 15 digits of a moderate size
+		return len(v) <= 15 && !strings.ContainsAny(string(v), "eE") && string(v) != "-0"
+	}
+	return true
+}
+
+// AppendResponseMessage encodes a client's response to a request of the server, with an elicitation result in it as
+// above.
+func (m *Message) AppendResponseMessage(b []byte, body []byte) []byte {
+	action, ok := rawjson.Get(m.Result, "action")
+	if !ok || rawjson.Kind(m.Result) != '{' {
+		return append(b, body...)
+	}
+	b = append(append(b, `{"jsonrpc":"2.0","id":`...), m.ID...)
+	b = append(b, `,"result":`...)
+	if _, dup := rawjson.Duplicate(m.Result, false); dup {
+		b = append(b, cancelled...)
+	} else {
+		b = appendElicitResult(b, action, m.Result)
+	}
+	return append(b, '}')
+}

@@ -1,0 +1,129 @@
+package elicit
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+
+	"github.com/elicit-go/elicit/internal/wire"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// Clients of the revisions before 2026-07-28 are asked over their live session, while the handler waits.
+
+const (
+	revision2025November = "2025-11-25" // the newest of them
+	revision2025June     = "2025-06-18" // the first with elicitation: enumNames, no several-choices, no defaults but booleans'
+)
+
+// requireLive asks q over the session until the answer is valid. The caller holds c.mu, which is free while waiting.
+func (c *call) requireLive(ctx context.Context, p Pending) error {
+	q := p.ask
+	schema, reason := c.older(q)
+	if reason != "" {
+		c.log(ctx, slog.LevelInfo, "elicit: the user cannot be asked", "key", q.key, "reason", reason)
+		return &UnavailableError{Key: q.key, Reason: reason}
+	}
+	message := q.message
+	for {
+		c.mu.Unlock()
+		r, err := c.askLive(ctx, q, message, schema)
+		c.mu.Lock()
+		if c.closed {
+			return fmt.Errorf("elicit: %s has already returned", c.name)
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil {
+			c.log(ctx, slog.LevelWarn, "elicit: the client answered a question with an error", "key", q.key, "error", err)
+			return &UnavailableError{Key: q.key, Reason: "the client answered with an error"}
+		}
+		action, content := read(q.kind, r)
+		action, kept, problems := p.take(action, content)
+		if len(problems) == 0 {
+			c.record(ctx, q, action, kept)
+			return nil
+		}
+		n := c.attempt(q.key)
+		c.log(ctx, slog.LevelInfo, "elicit: an answer is not valid", "key", q.key, "attempt", n, "rules", rules(problems))
+		if n >= c.shop.opts.MaxAttempts {
+			return &InvalidAnswerError{Key: q.key, Attempts: n, Rules: rules(problems)}
+		}
+		message = reask(q, problems)
+		if c.revision() > revision2025June { // that one has no defaults
+			schema = q.hints(content)
+		}
+	}
+}
+
+// revision is the protocol revision of the session: what the client asked for, if the SDK speaks it, else what it got.
+func (c *call) revision() string {
+	if c.session == nil {
+		return ""
+	}
+	p := c.session.InitializeParams()
+	if p == nil {
+		return ""
+	}
+	if p.ProtocolVersion >= wire.Modern {
+		return revision2025November
+	}
+	return p.ProtocolVersion
+}
+
+// older is the schema of q in the shape of the session's revision, or why q cannot be asked.
+func (c *call) older(q *ask) (schema json.RawMessage, reason string) {
+	v := c.revision()
+	if v == "" {
+		return nil, "there is no session with the client"
+	}
+	if lacks := c.lacks(q); lacks != "" {
+		return nil, fmt.Sprintf("this client cannot be asked: it did not declare the capability %s", lacks)
+	}
+	if q.kind != formKind {
+		return nil, ""
+	}
+	if v < revision2025June {
+		return nil, fmt.Sprintf("the client speaks protocol revision %s, which has no forms", v)
+	}
+	if v > revision2025June {
+		return q.schema, ""
+	}
+	schema, err := q.legacy()
+	if err != nil {
+		return nil, fmt.Sprintf("the client speaks protocol revision %s, whose forms cannot show it: %v", v, err)
+	}
+	return schema, ""
+}
+
+func (c *call) askLive(ctx context.Context, q *ask, message string, schema json.RawMessage) (mcp.InputResponse, error) {
+	switch p := q.request.(type) {
+	case *mcp.CreateMessageWithToolsParams:
+		return c.session.CreateMessageWithTools(ctx, p)
+	case *mcp.ListRootsParams:
+		return c.session.ListRoots(ctx, p)
+	}
+	return c.session.Elicit(context.WithValue(ctx, schemaKey{}, schema), &mcp.ElicitParams{
+		Meta: mcp.Meta{wire.KeyMeta: q.key}, Mode: "form", Message: message})
+}
+
+type schemaKey struct{}
+
+// send is the sending middleware that New installs. It puts the schema on the wire of elicitation/create:
+// ServerSession.Elicit is called without one, as with one it would validate and fill in defaults by itself, and a wrong
+// answer would be lost.
+func (s *Server) send(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+		if schema, ok := ctx.Value(schemaKey{}).(json.RawMessage); ok {
+			if r, ok := req.(*mcp.ServerRequest[*mcp.ElicitParams]); ok {
+				p, n := *r.Params, *r
+				p.RequestedSchema = schema
+				n.Params = &p
+				req = &n
+			}
+		}
+		return next(ctx, method, req)
+	}
+}

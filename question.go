@@ -1,0 +1,351 @@
+package elicit
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode"
+
+	"github.com/elicit-go/elicit/form"
+	"github.com/elicit-go/elicit/internal/rawjson"
+	"github.com/elicit-go/elicit/internal/state"
+	"github.com/elicit-go/elicit/internal/tool"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// A Question is a key and what is asked: a form, or one of the deprecated sampling and roots requests. It is immutable,
+// safe for concurrent use, and usually a package variable, so that its key is written once. The methods that change a
+// question return a copy.
+//
+// Making a question never fails. What is wrong with it is reported by Err and by whatever uses it first: [Asks] makes
+// [AddTool] panic, as mcp.AddTool does for a bad schema, and Require returns the error.
+type Question[T any] struct {
+	ask
+	settle  func(*Question[T], Action, []byte) (Answer[T], []byte, []form.Problem)
+	encode  func(T) (mcp.InputResponse, error)
+	confirm bool
+}
+
+// AnyQuestion is a question of any type.
+type AnyQuestion interface {
+	Key() string
+	Err() error
+	declared() tool.Question
+}
+
+type kind string
+
+const (
+	formKind     kind = "form"
+	samplingKind kind = "sampling"
+	rootsKind    kind = "roots"
+)
+
+// ask is a question as the rounds see it, without its type.
+type ask struct {
+	kind         kind
+	key, message string
+	schema       json.RawMessage
+	request      mcp.InputRequest                                // for sampling and roots
+	bound        bool                                            // its answer always needs proof (DESIGN 4.3)
+	digest       state.Digest                                    // of the final words; set by sealed
+	wire         json.RawMessage                                 // {"method":…,"params":…}; set by sealed
+	hints        func(content []byte) json.RawMessage            // the schema with valid values as defaults
+	legacy       func() (schema json.RawMessage, err error)      // the schema in the shape of 2025-06-18
+	runtime      bool                                            // the message was made at run time
+	err          error
+}
+
+// NewQuestion asks for the fields of struct T; see [form.For].
+func NewQuestion[T any](key, message string) *Question[T] {
+	return NewFormQuestion(key, message, form.For[T]())
+}
+
+// NewFormQuestion asks with a form made by [form.New], [form.For] or [form.Build].
+//
+// Forms must not ask for passwords, keys, tokens or payment credentials (MCP 2026-07-28, client/elicitation).
+func NewFormQuestion[T any](key, message string, f *form.Form[T]) *Question[T] {
+	q := &Question[T]{ask: formAsk(key, message, f)}
+	q.settle = func(q *Question[T], a Action, content []byte) (Answer[T], []byte, []form.Problem) {
+		if a != Accept {
+			return Answer[T]{key: q.key, action: a}, nil, nil
+		}
+		d, problems := f.Decode(content)
+		if len(problems) > 0 {
+			return Answer[T]{}, nil, problems
+		}
+		return Answer[T]{key: q.key, action: Accept, value: d.Value, given: d.Given}, d.Content(), nil
+	}
+	q.encode = func(v T) (mcp.InputResponse, error) { return accept(f.Encode(v)) }
+	return q.sealed()
+}
+
+func formAsk[T any](key, message string, f *form.Form[T]) ask {
+	return ask{kind: formKind, key: key, message: message, schema: f.Schema(), err: f.Err(), hints: f.SchemaWithDefaults, legacy: f.LegacySchema}
+}
+
+// accept is the result of a client that accepts with content, all its digits kept.
+func accept(content json.RawMessage, err error) (mcp.InputResponse, error) {
+	if err != nil {
+		return nil, err
+	}
+	var raw map[string]json.RawMessage
+	if err := json.Unmarshal(content, &raw); err != nil {
+		return nil, err
+	}
+	r := &mcp.ElicitResult{Action: string(Accept), Content: map[string]any{}}
+	for k, v := range raw {
+		r.Content[k] = v
+	}
+	return r, nil
+}
+
+// Confirm asks for a yes, as a form without fields: the buttons are the answer. Accepted, Value is true; declined or
+// cancelled, it is false, and Err a *RefusedError. Its answer always needs proof that it answers this question of this call.
+func Confirm(key, message string) *Question[bool] {
+	q := &Question[bool]{ask: formAsk(key, message, form.New()), confirm: true}
+	q.bound = true
+	q.settle = func(q *Question[bool], a Action, _ []byte) (Answer[bool], []byte, []form.Problem) {
+		return Answer[bool]{key: q.key, action: a, value: a == Accept}, nil, nil
+	}
+	q.encode = func(yes bool) (mcp.InputResponse, error) {
+		if !yes {
+			return &mcp.ElicitResult{Action: string(Decline)}, nil
+		}
+		return accept([]byte(`{}`), nil)
+	}
+	return q.sealed()
+}
+
+// WithCheckbox gives a question of [Confirm] one required box, named confirm, that the user must tick. Sent unticked, it
+// counts as declined. It has no default.
+func (q *Question[T]) WithCheckbox(label string) *Question[T] {
+	c := *q
+	b, ok := any(&c).(*Question[bool])
+	if !ok || !q.confirm {
+		c.err = errors.New("WithCheckbox is for questions of Confirm")
+		return &c
+	}
+	box := form.Bool("confirm").Title(label).Required()
+	f := form.New(box)
+	b.ask = formAsk(q.key, q.message, f)
+	b.bound, b.runtime = true, q.runtime
+	b.settle = func(q *Question[bool], a Action, content []byte) (Answer[bool], []byte, []form.Problem) {
+		if a != Accept {
+			return Answer[bool]{key: q.key, action: a}, nil, nil
+		}
+		d, problems := f.Decode(content)
+		if len(problems) > 0 {
+			return Answer[bool]{}, nil, problems
+		}
+		if !box.In(d.Value) {
+			return Answer[bool]{key: q.key, action: Decline}, nil, nil
+		}
+		return Answer[bool]{key: q.key, action: Accept, value: true, given: d.Given}, d.Content(), nil
+	}
+	b.encode = func(yes bool) (mcp.InputResponse, error) {
+		return accept(json.RawMessage(fmt.Sprintf(`{"confirm":%t}`, yes)), nil)
+	}
+	b.sealed()
+	return &c
+}
+
+// Choose asks for one of options, in the field "choice". Its answer always needs proof, as that of [Confirm].
+func Choose[V ~string](key, message string, options ...form.Option[V]) *Question[V] {
+	q := scalar(key, message, "choice", form.Choice("choice", options...).Required())
+	q.bound = true
+	return q
+}
+
+// Input asks for a line of text, which must not be empty, in the field "input".
+func Input(key, message string) *Question[string] {
+	return scalar(key, message, "input", form.String("input").MinLength(1).Required())
+}
+
+// scalar is a question whose form has one field, and whose value is that field's.
+func scalar[S any](key, message, name string, field interface {
+	form.Field
+	In(form.Values) S
+}) *Question[S] {
+	f := form.New(field)
+	q := &Question[S]{ask: formAsk(key, message, f)}
+	q.settle = func(q *Question[S], a Action, content []byte) (Answer[S], []byte, []form.Problem) {
+		if a != Accept {
+			return Answer[S]{key: q.key, action: a}, nil, nil
+		}
+		d, problems := f.Decode(content)
+		if len(problems) > 0 {
+			return Answer[S]{}, nil, problems
+		}
+		return Answer[S]{key: q.key, action: Accept, value: field.In(d.Value), given: d.Given}, d.Content(), nil
+	}
+	q.encode = func(v S) (mcp.InputResponse, error) { return accept(json.Marshal(map[string]S{name: v})) }
+	return q.sealed()
+}
+
+// NewSampling asks the client's model, through the client, by sampling/createMessage. Its answer is always accepted, or
+// cancelled if the client sent something else. Sampling is deprecated since 2026-07-28 (SEP-2577): call a model from the
+// server instead.
+func NewSampling(key string, params *mcp.CreateMessageWithToolsParams) *Question[*mcp.CreateMessageWithToolsResult] {
+	q := other[mcp.CreateMessageWithToolsResult](samplingKind, key)
+	if params == nil {
+		q.err = errors.New("no sampling parameters")
+		return q.sealed()
+	}
+	if params.Messages == nil {
+		p := *params
+		p.Messages = []*mcp.SamplingMessageV2{} // the field is required on the wire
+		params = &p
+	}
+	q.request = params
+	return q.sealed()
+}
+
+// NewRoots asks the client for its roots, by roots/list. Roots are deprecated since 2026-07-28 (SEP-2577): take paths as
+// tool arguments or configuration instead.
+func NewRoots(key string) *Question[*mcp.ListRootsResult] {
+	q := other[mcp.ListRootsResult](rootsKind, key)
+	q.request = &mcp.ListRootsParams{}
+	return q.sealed()
+}
+
+// other is a question that is no form: the client's result is the value.
+func other[R any](k kind, key string) *Question[*R] {
+	q := &Question[*R]{ask: ask{kind: k, key: key, bound: true}}
+	q.settle = func(q *Question[*R], a Action, content []byte) (Answer[*R], []byte, []form.Problem) {
+		r := new(R)
+		if a != Accept || json.Unmarshal(content, r) != nil {
+			return Answer[*R]{key: q.key, action: Cancel}, nil, nil
+		}
+		return Answer[*R]{key: q.key, action: Accept, value: r}, content, nil
+	}
+	q.encode = func(r *R) (mcp.InputResponse, error) {
+		if v, ok := any(r).(mcp.InputResponse); ok {
+			return v, nil
+		}
+		return nil, fmt.Errorf("%T is no answer", r)
+	}
+	return q
+}
+
+// Key names the question within its call.
+func (q *Question[T]) Key() string { return q.key }
+
+// Err is what is wrong with the question, naming the key and the field, or nil.
+func (q *Question[T]) Err() error {
+	if err := q.keyErr(); err != nil {
+		return err
+	}
+	if err := q.messageErr(); err != nil {
+		return fmt.Errorf("elicit: question %q: %w", q.key, err)
+	}
+	if q.err != nil {
+		return fmt.Errorf("elicit: question %q: %w", q.key, q.err)
+	}
+	return nil
+}
+
+const maxKey = 128
+
+func (q *ask) keyErr() error {
+	switch {
+	case q.key == "":
+		return fmt.Errorf("elicit: a question (%q) has no key: give it a short name that is unique within its call, such as \"ship\"", q.message)
+	case len(q.key) > maxKey:
+		return fmt.Errorf("elicit: question %.40q…: the key has %d bytes; at most %d are allowed", q.key, len(q.key), maxKey)
+	case strings.Contains(q.key, "#"):
+		return fmt.Errorf("elicit: question %q: a key cannot contain #, which marks repeated askings", q.key)
+	case strings.ContainsFunc(q.key, func(r rune) bool { return unicode.IsControl(r) || r == unicode.ReplacementChar }):
+		return fmt.Errorf("elicit: question %q: a key cannot contain control characters or bytes that are not UTF-8", q.key)
+	}
+	return nil
+}
+
+func (q *ask) messageErr() error {
+	if q.kind != formKind {
+		return nil
+	}
+	if strings.TrimSpace(q.message) == "" {
+		return errors.New("it has no message: say what is asked, and why")
+	}
+	if lower := strings.ToLower(q.message); !q.runtime && (strings.Contains(lower, "http://") || strings.Contains(lower, "https://")) {
+		return errors.New("its message contains a URL; a form must not lead people to links (MCP 2026-07-28, client/elicitation, Safe URL Handling)")
+	}
+	return nil
+}
+
+// WithMessagef is the same question in the words of this call. An answer counts for exactly these words: words that
+// differ in every round (a clock, a random number) are asked until [Options.MaxAttempts] ends it.
+func (q *Question[T]) WithMessagef(format string, args ...any) *Question[T] {
+	c := *q
+	c.message, c.runtime = fmt.Sprintf(format, args...), true
+	return c.sealed()
+}
+
+// WithKey is the same question about another thing in the same call: WithKey("delete:" + id).
+func (q *Question[T]) WithKey(key string) *Question[T] {
+	c := *q
+	c.key = key
+	return &c
+}
+
+// Bound makes the answer need proof that it answers this question of this call, always: the first asking then carries a
+// requestState, and [CallID] is constant over the rounds. Without it, a question that is declared with [Asks] is taken at
+// its word in a call without arguments, as nothing could be moved from or to it.
+func (q *Question[T]) Bound() *Question[T] {
+	c := *q
+	c.bound = true
+	return &c
+}
+
+func (q *Question[T]) declared() tool.Question { return tool.Question{Key: q.key, Digest: q.digest, Err: q.Err()} }
+
+// sealed cleans the words, and computes their digest and their encoding. It changes q, which nobody else has yet.
+func (q *Question[T]) sealed() *Question[T] {
+	q.message = cleanText(q.message)
+	switch q.kind {
+	case formKind:
+		q.digest = state.DigestOf(string(q.kind), q.message, string(q.schema))
+		q.wire = encodeForm(q.message, q.schema)
+	default:
+		b, err := json.Marshal(q.request)
+		if err != nil {
+			q.err = err
+		}
+		method := "roots/list"
+		if q.kind == samplingKind {
+			method = "sampling/createMessage"
+		}
+		q.digest = state.DigestOf(string(q.kind), string(b))
+		q.wire = fmt.Appendf(nil, `{"method":%q,"params":%s}`, method, b)
+	}
+	return q
+}
+
+func encodeForm(message string, schema json.RawMessage) json.RawMessage {
+	b := append([]byte(nil), `{"method":"elicitation/create","params":{"mode":"form","message":`...)
+	b = rawjson.AppendString(b, message)
+	b = append(b, `,"requestedSchema":`...)
+	if len(schema) == 0 {
+		schema = json.RawMessage(`{"type":"object","properties":{}}`)
+	}
+	return append(append(b, schema...), "}}"...)
+}
+
+// cleanText takes out what could make a message read as another: control characters but line feed and tab, and the
+// characters that reorder text (Unicode Standard Annex 9).
+func cleanText(s string) string {
+	bad := func(r rune) bool {
+		return unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.Is(unicode.Bidi_Control, r)
+	}
+	if !strings.ContainsFunc(s, bad) {
+		return s
+	}
+	return strings.Map(func(r rune) rune {
+		if bad(r) {
+			return -1
+		}
+		return r
+	}, s)
+}

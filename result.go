@@ -1,0 +1,143 @@
+package elicit
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/elicit-go/elicit/internal/rawjson"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// The type of a result is an unexported field of the SDK's result types, which their UnmarshalJSON sets.
+var (
+	toolAsks     = asks[mcp.CallToolResult](`{"resultType":"input_required","content":[]}`)
+	promptAsks   = asks[mcp.GetPromptResult](`{"resultType":"input_required","messages":[]}`)
+	resourceAsks = asks[mcp.ReadResourceResult](`{"resultType":"input_required","contents":[]}`)
+)
+
+func asks[R any](s string) R {
+	var r R
+	if err := json.Unmarshal([]byte(s), &r); err != nil {
+		panic(err)
+	}
+	return r
+}
+
+// The input_required results. Each is the SDK's result type, for middleware, with an encoding of its own: the SDK's
+// writes "content": null beside the questions, caching hints, and the questions in any order.
+type (
+	toolRequired struct {
+		*mcp.CallToolResult
+		round
+	}
+	promptRequired struct {
+		*mcp.GetPromptResult
+		round
+	}
+	resourceRequired struct {
+		*mcp.ReadResourceResult
+		round
+	}
+)
+
+// round is what an input_required result says.
+type round struct {
+	order []string
+	asked map[string]asking
+	state string
+}
+
+func (r toolRequired) MarshalJSON() ([]byte, error)     { return r.encode(r.CallToolResult.Meta) }
+func (r promptRequired) MarshalJSON() ([]byte, error)   { return r.encode(r.GetPromptResult.Meta) }
+func (r resourceRequired) MarshalJSON() ([]byte, error) { return r.encode(r.ReadResourceResult.Meta) }
+
+func (r round) encode(meta mcp.Meta) ([]byte, error) {
+	b := append([]byte(nil), `{"resultType":"input_required","inputRequests":{`...)
+	for i, k := range r.order {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(rawjson.AppendString(b, k), ':')
+		b = append(b, r.asked[k].wire...)
+	}
+	b = append(b, '}')
+	if r.state != "" {
+		b = append(b, `,"requestState":`...)
+		b = rawjson.AppendString(b, r.state)
+	}
+	if len(meta) > 0 {
+		m, err := json.Marshal(meta)
+		if err != nil {
+			return nil, err
+		}
+		b = append(append(b, `,"_meta":`...), m...)
+	}
+	return append(b, '}'), nil
+}
+
+// ask is the result of a round that asks, with a state if there is something to remember.
+func (c *call) ask(ctx context.Context) (mcp.Result, error) {
+	r := round{order: c.order, asked: c.asked}
+	remember := c.carried || len(c.st.Answers)+len(c.st.Steps)+len(c.st.Attempts) > 0
+	requests := mcp.InputRequestMap{}
+	for k, a := range c.asked {
+		remember = remember || a.proof
+		requests[k] = a.request
+	}
+	if remember {
+		token, err := c.seal(ctx, "")
+		if err != nil {
+			return nil, err
+		}
+		r.state = token
+	}
+	switch c.method {
+	case "tools/call":
+		x := toolAsks
+		x.InputRequests, x.RequestState = requests, r.state
+		return toolRequired{&x, r}, nil
+	case "prompts/get":
+		x := promptAsks
+		x.InputRequests, x.RequestState = requests, r.state
+		return promptRequired{&x, r}, nil
+	default:
+		x := resourceAsks
+		x.InputRequests, x.RequestState = requests, r.state
+		return resourceRequired{&x, r}, nil
+	}
+}
+
+// foreignState is the requestState of a result by which a handler asks without this library.
+func foreignState(res mcp.Result) string {
+	if !needsInput(res) {
+		return ""
+	}
+	switch r := res.(type) {
+	case *mcp.CallToolResult:
+		return r.RequestState
+	case *mcp.GetPromptResult:
+		return r.RequestState
+	case *mcp.ReadResourceResult:
+		return r.RequestState
+	}
+	return ""
+}
+
+// withState is res with another requestState; res may be shared by several calls.
+func withState(res mcp.Result, token string) mcp.Result {
+	switch r := res.(type) {
+	case *mcp.CallToolResult:
+		x := *r
+		x.RequestState = token
+		return &x
+	case *mcp.GetPromptResult:
+		x := *r
+		x.RequestState = token
+		return &x
+	case *mcp.ReadResourceResult:
+		x := *r
+		x.RequestState = token
+		return &x
+	}
+	return res
+}

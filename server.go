@@ -1,0 +1,249 @@
+package elicit
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/elicit-go/elicit/internal/state"
+	"github.com/elicit-go/elicit/internal/tool"
+	"github.com/elicit-go/elicit/internal/wire"
+	"github.com/elicit-go/elicit/streamable"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// A Server is an mcp.Server whose handlers may ask the user. Make one with [New]. It is safe for concurrent use.
+type Server struct {
+	mcp     *mcp.Server
+	opts    Options
+	ring    *state.Ring
+	spender Spender
+	name    string // of the server, which a state is bound to
+	random  bool   // no secrets were given
+
+	mu       sync.RWMutex
+	features map[string]map[string]state.Digest // name of a tool, prompt, resource or template → key → digest
+
+	ownSecret atomic.Bool // the random secret was spoken of
+}
+
+// Options of [New]. The zero value works for one process.
+type Options struct {
+	// Secrets seal what a call must remember between its rounds. The first seals, all open: to rotate, put a new one
+	// first and keep the old one for MaxAge. Each is at least 32 random bytes (elicit keygen). Instances that serve
+	// the same clients need the same secrets. Default: one random secret for this process.
+	Secrets [][]byte
+
+	// Principal says who makes a request; an error refuses it. It must depend on the request alone: extra may be nil
+	// (stdio), and ctx may be that of an older client's first request. Default: Subject is TokenInfo.UserID, Issuer its
+	// Extra["iss"], Client its Extra["client_id"] or ["azp"]; anonymous without a token.
+	Principal func(ctx context.Context, extra *mcp.RequestExtra) (Principal, error)
+
+	// Bind adds something that a call must have in common in all its rounds, such as a tenant header. Default: nothing.
+	Bind func(ctx context.Context, extra *mcp.RequestExtra) string
+
+	// Strict makes every answer need proof that it answers this question of this call, as [Question.Bound] does for
+	// one question.
+	Strict bool
+
+	// MaxAttempts is how often a question is answered wrongly before the call fails. Default 3.
+	MaxAttempts int
+
+	// MaxState is the length of a requestState, in bytes, over which the call fails. Default 65,536.
+	MaxState int
+
+	// Expiry is how long a user may take over one round. A later answer is asked again, with what was entered offered.
+	// Default 10 minutes.
+	Expiry time.Duration
+
+	// MaxAge is how long a call may take over all its rounds. A later round is refused. Default 1 hour.
+	MaxAge time.Duration
+
+	// RefuseExpired refuses an answer that comes after Expiry, rather than asking again.
+	RefuseExpired bool
+
+	// Spender makes the last round of a call that carries state happen once. Default: within this process, for the
+	// newest 262,144 calls.
+	Spender Spender
+
+	// Logger is told what was asked, answered and refused, and why; never an answer, a secret or a state.
+	// Default: slog.Default().
+	Logger *slog.Logger
+}
+
+// New makes the handlers of server able to ask, however they were or will be registered: by [AddTool], mcp.AddTool,
+// Server.AddTool, AddPrompt, AddResource or AddResourceTemplate.
+//
+// It installs one receiving middleware. Middleware added to server before New sees, when a handler asks, the asking
+// error inside a result with IsError; middleware added after it sees the input_required result.
+//
+// New panics if opts cannot work, saying what to change.
+func New(server *mcp.Server, opts *Options) *Server {
+	s := &Server{mcp: server, features: map[string]map[string]state.Digest{}}
+	if opts != nil {
+		s.opts = *opts
+	}
+	o := &s.opts
+	if o.MaxAttempts == 0 {
+		o.MaxAttempts = 3
+	}
+	if o.MaxState == 0 {
+		o.MaxState = 64 << 10
+	}
+	if o.Expiry == 0 {
+		o.Expiry = 10 * time.Minute
+	}
+	if o.MaxAge == 0 {
+		o.MaxAge = time.Hour
+	}
+	for _, c := range []struct {
+		name string
+		bad  bool
+	}{{"MaxAttempts", o.MaxAttempts < 0}, {"MaxState", o.MaxState < 0}, {"Expiry", o.Expiry < time.Second}, {"MaxAge", o.MaxAge < time.Second}} {
+		if c.bad {
+			panic(fmt.Sprintf("elicit.New: Options.%s is negative or too small: leave it 0 for the default", c.name))
+		}
+	}
+	if o.Principal == nil {
+		o.Principal = defaultPrincipal
+	}
+	if o.Logger == nil {
+		o.Logger = slog.Default()
+	}
+	switch {
+	case o.Secrets == nil:
+		s.ring, s.random = state.RandomRing(), true
+	default:
+		ring, err := state.NewRing(o.Secrets...)
+		if err != nil {
+			panic(fmt.Sprintf("elicit.New: Options.Secrets: %v", err))
+		}
+		s.ring = ring
+		o.Secrets = nil // the ring has copies
+		if o.Spender == nil {
+			o.Logger.Info("elicit: secrets are shared but Options.Spender is not set: the last round of a call, sent again to another instance, repeats its effect")
+		}
+	}
+	s.spender = o.Spender
+	if s.spender == nil {
+		s.spender = newMemorySpender(maxSpent)
+	}
+	s.name = wire.Learn(server).Name
+	server.AddReceivingMiddleware(s.receive)
+	server.AddSendingMiddleware(s.send)
+	return s
+}
+
+// MCP is the server that New was given.
+func (s *Server) MCP() *mcp.Server { return s.mcp }
+
+// Handler serves s over Streamable HTTP, for clients of 2026-07-28 and of the revisions before it; see
+// [streamable.NewHandler]. Sessions of older clients belong to the principal that opened them.
+func (s *Server) Handler(opts *streamable.Options) http.Handler {
+	o := streamable.Options{}
+	if opts != nil {
+		o = *opts
+	}
+	if o.Identity == nil {
+		o.Identity = func(r *http.Request, extra *mcp.RequestExtra) (string, error) {
+			p, err := s.opts.Principal(r.Context(), extra)
+			if err != nil {
+				return "", err
+			}
+			d := p.digest()
+			return string(d[:]), nil
+		}
+	}
+	if o.Logger == nil {
+		o.Logger = s.opts.Logger
+	}
+	return streamable.NewHandler(s.mcp, &o)
+}
+
+// Run serves s over a transport such as &mcp.StdioTransport{}, until the client closes it or ctx ends. It reads as
+// strictly, and as leniently, as [Server.Handler] does.
+func (s *Server) Run(ctx context.Context, t mcp.Transport) error {
+	return s.mcp.Run(ctx, wire.Strict(t))
+}
+
+// A ToolOption says more about a tool, prompt or resource than its mcp declaration does.
+type ToolOption = tool.Option
+
+// Asks declares questions that a handler asks. Their words are then known at start-up, so a mistake in them panics
+// there; and a declared question may be answered without proof where there is nothing to move an answer from or to (see
+// [Question.Bound]).
+func Asks(questions ...AnyQuestion) ToolOption {
+	return func(c *tool.Config) {
+		for _, q := range questions {
+			c.Asks = append(c.Asks, q.declared())
+		}
+	}
+}
+
+// Declare gives options to the tool, prompt, resource (by URI) or resource template (by URI template) of that name,
+// which something else registers, before or after. It panics if an option is wrong.
+func (s *Server) Declare(name string, opts ...ToolOption) {
+	s.declare("Declare", name, opts)
+}
+
+func (s *Server) declare(caller, name string, opts []ToolOption) {
+	var c tool.Config
+	for _, o := range opts {
+		o(&c)
+	}
+	asks := map[string]state.Digest{}
+	for _, q := range c.Asks {
+		if q.Err != nil {
+			panic(fmt.Sprintf("elicit.%s: %q: %v", caller, name, q.Err))
+		}
+		if _, dup := asks[q.Key]; dup {
+			panic(fmt.Sprintf("elicit.%s: %q: two questions have the key %q; give each its own", caller, name, q.Key))
+		}
+		asks[q.Key] = q.Digest
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.features[name] = asks
+}
+
+// AddTool is mcp.AddTool plus declarations. It panics if one of them is wrong.
+func AddTool[In, Out any](s *Server, t *mcp.Tool, h mcp.ToolHandlerFor[In, Out], opts ...ToolOption) {
+	s.declare("AddTool", t.Name, opts)
+	mcp.AddTool(s.mcp, t, h)
+}
+
+// AddPrompt is mcp.Server.AddPrompt plus declarations. It panics if one of them is wrong.
+func AddPrompt(s *Server, p *mcp.Prompt, h mcp.PromptHandler, opts ...ToolOption) {
+	s.declare("AddPrompt", p.Name, opts)
+	s.mcp.AddPrompt(p, h)
+}
+
+// AddResource is mcp.Server.AddResource plus declarations. It panics if one of them is wrong.
+func AddResource(s *Server, r *mcp.Resource, h mcp.ResourceHandler, opts ...ToolOption) {
+	s.declare("AddResource", r.URI, opts)
+	s.mcp.AddResource(r, h)
+}
+
+// AddResourceTemplate is mcp.Server.AddResourceTemplate plus declarations. It panics if one of them is wrong. Answers to
+// questions of a template always need proof, as its URI is an argument.
+func AddResourceTemplate(s *Server, t *mcp.ResourceTemplate, h mcp.ResourceHandler, opts ...ToolOption) {
+	s.declare("AddResourceTemplate", t.URITemplate, opts)
+	s.mcp.AddResourceTemplate(t, h)
+}
+
+// fixed reports whether a question with this key and digest was declared for a tool, prompt or fixed resource.
+func (s *Server) fixed(name, key string, d state.Digest) bool {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	declared, ok := s.features[name][key]
+	return ok && declared == d
+}
+
+// Text is a tool result of one text.
+func Text(text string) *mcp.CallToolResult {
+	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}}}
+}

@@ -1,0 +1,139 @@
+package elicit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/elicit-go/elicit/internal/state"
+)
+
+// skew is how far in the future another instance's clock may be.
+const skew = time.Minute
+
+// open verifies the state that a request carries, before its handler runs. What is refused looks the same to the client
+// whatever the reason; the reason goes to the log, the state never does.
+func (c *call) open(ctx context.Context) error {
+	if c.token == "" {
+		return nil
+	}
+	refuse := func(reason any) error {
+		c.log(ctx, slog.LevelWarn, "elicit: refused a requestState", "reason", reason)
+		return errState
+	}
+	plain, err := c.shop.ring.Open(state.StatePurpose, c.token, c.shop.opts.MaxState)
+	if err != nil {
+		return refuse(err)
+	}
+	st, err := state.Parse(plain)
+	if err != nil {
+		return refuse(err)
+	}
+	binding, err := c.binding(ctx)
+	if err != nil {
+		return err
+	}
+	if m := st.Binding.Mismatch(*binding); m != "" {
+		return refuse("made for another " + m)
+	}
+	now := time.Now()
+	switch {
+	case st.Issued.After(now.Add(skew)) || st.Born.After(now.Add(skew)):
+		return refuse("issued in the future")
+	case now.After(st.Born.Add(c.shop.opts.MaxAge)):
+		return refuse("older than MaxAge")
+	}
+	c.carried = true
+	if now.After(st.Expires) {
+		if c.shop.opts.RefuseExpired {
+			return refuse("expired")
+		}
+		c.expired = true
+		c.log(ctx, slog.LevelInfo, "elicit: the user took longer than Expiry; asking again")
+		return nil
+	}
+	c.st, c.id = *st, st.CallID
+	free, err := c.shop.spender.Claim(ctx, c.callID(), st.Born.Add(c.shop.opts.MaxAge))
+	switch {
+	case err != nil:
+		c.log(ctx, slog.LevelError, "elicit: the Spender failed", "error", err)
+		return internalError("internal error")
+	case !free:
+		return refuse("the call is running or has ended")
+	}
+	c.claimed = true
+	return nil
+}
+
+// binding is what a state of this call is good for.
+func (c *call) binding(ctx context.Context) (*state.Binding, error) {
+	if c.bound != nil {
+		return c.bound, nil
+	}
+	p, err := c.shop.opts.Principal(ctx, c.extra)
+	if err != nil {
+		c.log(ctx, slog.LevelError, "elicit: cannot tell who makes the request", "error", err)
+		if errors.Is(err, errNoUser) {
+			return nil, internalError("the server cannot tell who makes this request")
+		}
+		return nil, internalError("the request was refused")
+	}
+	b := state.Binding{
+		Audience:  state.DigestOf(c.shop.name),
+		Principal: p.digest(),
+		Feature:   state.DigestOf(c.method, c.name),
+		Arguments: state.DigestOf(c.arguments),
+	}
+	if c.shop.opts.Bind != nil {
+		b.Extra = state.DigestOf(c.shop.opts.Bind(ctx, c.extra))
+	}
+	c.bound = &b
+	return c.bound, nil
+}
+
+// seal makes the state of the next round out of what this one knows.
+func (c *call) seal(ctx context.Context, foreign string) (string, error) {
+	binding, err := c.binding(ctx)
+	if err != nil {
+		return "", err
+	}
+	c.callID()
+	now := time.Now().Truncate(time.Second)
+	st := c.st
+	if st.Born.IsZero() {
+		st.Born = now
+	}
+	st.Binding, st.CallID, st.Issued, st.Foreign = *binding, c.id, now, foreign
+	st.Round++
+	st.Expires = now.Add(c.shop.opts.Expiry)
+	if end := st.Born.Add(c.shop.opts.MaxAge); st.Expires.After(end) {
+		st.Expires = end
+	}
+	st.Asked = map[string]state.Digest{}
+	for k, a := range c.asked {
+		st.Asked[k] = a.digest
+	}
+	plain := st.Append(nil)
+	if n := state.SealedLen(len(plain)); n > c.shop.opts.MaxState {
+		msg := fmt.Sprintf("server bug: the requestState of %s has %d bytes, over Options.MaxState (%d); %s takes the most: keep less between rounds, or an id of something stored",
+			c.what(), n, c.shop.opts.MaxState, st.Largest())
+		c.log(ctx, slog.LevelError, "elicit: "+msg)
+		return "", internalError(msg)
+	}
+	token, err := c.shop.ring.Seal(state.StatePurpose, plain)
+	if err != nil {
+		c.log(ctx, slog.LevelError, "elicit: "+err.Error())
+		return "", internalError("internal error")
+	}
+	c.shop.sealedOnce(ctx)
+	return token, nil
+}
+
+// sealedOnce says once what it means that no secrets were given.
+func (s *Server) sealedOnce(ctx context.Context) {
+	if s.random && s.ownSecret.CompareAndSwap(false, true) {
+		s.opts.Logger.InfoContext(ctx, "elicit: Options.Secrets is not set, so a random secret seals what calls remember: a call that another instance began, or this one before it was restarted, is refused with \"Invalid or expired requestState\"")
+	}
+}

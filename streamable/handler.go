@@ -1,0 +1,261 @@
+// Package streamable serves an mcp.Server over Streamable HTTP, at one endpoint, to clients of revision 2026-07-28 and of
+// the revisions before it.
+//
+//	http.ListenAndServe("localhost:5280", streamable.NewHandler(server, nil))
+//
+// A request is of 2026-07-28 when its body or its MCP-Protocol-Version header says so. It is then checked as that
+// revision demands, before anything runs: the envelope, the _meta that every request carries, and the headers that repeat
+// parts of the body. Whatever is wrong is answered with a JSON-RPC error that names it, with the status of the
+// specification and the request's own id. Results are JSON; they become an event stream when the handler reports progress
+// or logs. A client that goes away cancels the handler's context.
+//
+// Clients of older revisions, which open with initialize, get sessions, over which a server can ask them.
+//
+// What browsers send is refused unless it comes from where [Options] allows: a page of any site can reach a server on
+// localhost.
+//
+// Sources: MCP 2026-07-28, basic/transports/streamable-http, basic/versioning; MCP 2025-11-25, basic/transports.
+package streamable
+
+import (
+	"errors"
+	"io"
+	"log/slog"
+	"maps"
+	"net/http"
+	"time"
+
+	"github.com/elicit-go/elicit/internal/rawjson"
+	"github.com/elicit-go/elicit/internal/wire"
+	"github.com/modelcontextprotocol/go-sdk/auth"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// Options of a handler. The zero value serves both generations, on loopback only to pages of its own origin.
+type Options struct {
+	// AllowedOrigins are the origins (scheme://host[:port], no path) whose pages may call the server. They get CORS
+	// headers. Others are refused, but for the server's own: on a loopback listener, or with AllowedHosts.
+	AllowedOrigins []string
+
+	// AllowedHosts are the Host headers (host[:port]) to answer to, beside loopback names on a loopback listener.
+	// Default: any on other listeners.
+	AllowedHosts []string
+
+	// Stateless gives older clients no sessions, so that they cannot be asked anything.
+	Stateless bool
+
+	// RefuseLegacy refuses older clients: JSON-RPC error −32022 with the revisions that are served.
+	RefuseLegacy bool
+
+	// MaxBody is the largest request body, in bytes. Default 4 MiB.
+	MaxBody int64
+
+	// SessionTimeout ends an older client's session when it has sent nothing for so long. Default 30 minutes.
+	SessionTimeout time.Duration
+
+	// MaxSessions is how many such sessions there may be at a time. Default 10,000.
+	MaxSessions int
+
+	// KeepAlive is how often a comment is written to an event stream on which nothing else happens, so that nothing
+	// on the way closes it. Default 15 seconds.
+	KeepAlive time.Duration
+
+	// NameParams says for more methods, such as those of extensions, which member of params the Mcp-Name header
+	// repeats. tools/call and prompts/get (name), resources/read (uri), tasks/get, tasks/update and tasks/cancel
+	// (taskId) are known.
+	NameParams map[string]string
+
+	// Identity tells callers apart: a session is only for the identity that opened it. An error refuses the request.
+	// Default: the token's issuer, UserID and client, anonymous without a token.
+	Identity func(*http.Request, *mcp.RequestExtra) (string, error)
+
+	// Logger is told what was refused, and of panics. Default: slog.Default().
+	Logger *slog.Logger
+}
+
+// Handler serves MCP. Make one with [NewHandler] or [NewHandlerFunc].
+type Handler struct {
+	opts      Options
+	getServer func(*http.Request) *mcp.Server
+	known     servers
+	modern    http.Handler
+	legacy    http.Handler
+	sessions  sessions
+	origins   origins
+	names     map[string]string
+}
+
+// NewHandler serves one server.
+func NewHandler(server *mcp.Server, opts *Options) *Handler {
+	h := NewHandlerFunc(func(*http.Request) *mcp.Server { return server }, opts)
+	h.known.get(server)
+	return h
+}
+
+// NewHandlerFunc serves the server that getServer gives for a request; with nil, the request is refused. getServer is
+// called more than once for a request, and should give the same server each time, and one of few: a server is asked about
+// itself once.
+func NewHandlerFunc(getServer func(*http.Request) *mcp.Server, opts *Options) *Handler {
+	h := &Handler{getServer: getServer}
+	if opts != nil {
+		h.opts = *opts
+	}
+	o := &h.opts
+	if o.MaxBody <= 0 {
+		o.MaxBody = 4 << 20
+	}
+	if o.SessionTimeout <= 0 {
+		o.SessionTimeout = 30 * time.Minute
+	}
+	if o.MaxSessions <= 0 {
+		o.MaxSessions = 10_000
+	}
+	if o.KeepAlive <= 0 {
+		o.KeepAlive = 15 * time.Second
+	}
+	if o.Logger == nil {
+		o.Logger = slog.Default()
+	}
+	if o.Identity == nil {
+		o.Identity = tokenIdentity
+	}
+	h.known.logger = o.Logger
+	h.origins = newOrigins(o.AllowedOrigins, o.AllowedHosts)
+	h.sessions.max = o.MaxSessions
+	h.names = map[string]string{"tools/call": "name", "prompts/get": "name", "resources/read": "uri",
+		"tasks/get": "taskId", "tasks/update": "taskId", "tasks/cancel": "taskId"}
+	maps.Copy(h.names, o.NameParams)
+	// Bodies were bounded and hosts checked when the SDK's handlers are reached. What they read may be longer than what
+	// was sent, as it is written anew.
+	h.modern = mcp.NewStreamableHTTPHandler(getServer, &mcp.StreamableHTTPOptions{
+		Stateless: true, PropagateRequestCancellation: true, DisableLocalhostProtection: true, MaxRequestBodyBytes: -1, Logger: o.Logger})
+	h.legacy = mcp.NewStreamableHTTPHandler(getServer, &mcp.StreamableHTTPOptions{
+		Stateless: o.Stateless, SessionTimeout: o.SessionTimeout, DisableLocalhostProtection: true, MaxRequestBodyBytes: -1, Logger: o.Logger})
+	return h
+}
+
+// tokenIdentity is who the token is for.
+func tokenIdentity(r *http.Request, extra *mcp.RequestExtra) (string, error) {
+	t := extra.TokenInfo
+	if t == nil {
+		return "", nil
+	}
+	if t.UserID == "" {
+		return "", errors.New("the request has a token without a UserID: set TokenInfo.UserID in the token verifier, or Options.Identity")
+	}
+	text := func(name string) string { s, _ := t.Extra[name].(string); return s }
+	client := text("client_id")
+	if client == "" {
+		client = text("azp")
+	}
+	b := rawjson.AppendString(nil, text("iss"))
+	b = rawjson.AppendString(b, t.UserID)
+	return string(rawjson.AppendString(b, client)), nil
+}
+
+// ServeHTTP serves a request. The order of its checks is part of the protocol: a client learns of the first thing wrong.
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if e := h.origins.check(w, r); e != nil {
+		h.refuse(w, r, nil, e)
+		return
+	}
+	switch r.Method {
+	case http.MethodPost:
+		h.post(w, r)
+	case http.MethodOptions:
+		if r.Header.Get("Origin") == "" {
+			h.refuseMethod(w, r)
+			return
+		}
+		preflight(w, r)
+	case http.MethodGet, http.MethodDelete:
+		if r.Header.Get("Mcp-Session-Id") == "" || h.opts.Stateless || h.opts.RefuseLegacy || namesModern(r) {
+			h.refuseMethod(w, r)
+			return
+		}
+		if r.Method == http.MethodGet {
+			if _, stream := accepts(r); !stream {
+				h.refuse(w, r, nil, notAcceptable("text/event-stream"))
+				return
+			}
+		}
+		h.serveLegacy(w, r, nil)
+	default:
+		h.refuseMethod(w, r)
+	}
+}
+
+func (h *Handler) refuseMethod(w http.ResponseWriter, r *http.Request) {
+	allow := "POST, OPTIONS"
+	if !h.opts.Stateless && !h.opts.RefuseLegacy {
+		allow = "POST, GET, DELETE, OPTIONS"
+	}
+	w.Header().Set("Allow", allow)
+	what := "POST"
+	if r.Header.Get("Mcp-Session-Id") == "" && (r.Method == http.MethodGet || r.Method == http.MethodDelete) {
+		what = "POST, or an Mcp-Session-Id header of a live session of an older revision"
+	}
+	h.refuse(w, r, nil, &wire.Error{Status: http.StatusMethodNotAllowed, Code: jsonrpc.CodeInvalidRequest, Message: "method " + r.Method + " is not allowed here; use " + what})
+}
+
+// refuse answers with an error.
+func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, id []byte, e *wire.Error) {
+	h.opts.Logger.DebugContext(r.Context(), "streamable: refused a request", "status", e.Status, "code", e.Code, "reason", e.Message)
+	writeJSON(w, e.Status, e.Append(nil, id))
+}
+
+func (h *Handler) post(w http.ResponseWriter, r *http.Request) {
+	if e := checkContent(r); e != nil {
+		h.refuse(w, r, nil, e)
+		return
+	}
+	if j, s := accepts(r); !j || !s {
+		missing := "application/json"
+		if j {
+			missing = "text/event-stream"
+		}
+		h.refuse(w, r, nil, notAcceptable(missing))
+		return
+	}
+	body, e := h.read(w, r)
+	if e == nil {
+		e = wire.Check(body)
+	}
+	if e != nil {
+		h.refuse(w, r, nil, e)
+		return
+	}
+	modern := namesModern(r)
+	if wire.IsArray(body) && !modern {
+		h.serveLegacyBatch(w, r, body)
+		return
+	}
+	m, e := wire.Parse(body)
+	switch {
+	case e != nil:
+		h.refuse(w, r, m.ID, e)
+	case modern || m.Version() != nil:
+		h.serveModern(w, r, m)
+	case m.Method == "initialize" || r.Header.Get("Mcp-Session-Id") != "" || r.Header.Get("Mcp-Protocol-Version") != "":
+		h.serveLegacyMessage(w, r, m, body)
+	default:
+		h.refuse(w, r, m.ID, wire.Errf(mcp.CodeHeaderMismatch, "the request has no MCP-Protocol-Version header"))
+	}
+}
+
+// read reads the body, up to the limit.
+func (h *Handler) read(w http.ResponseWriter, r *http.Request) ([]byte, *wire.Error) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, h.opts.MaxBody))
+	if err == nil {
+		return body, nil
+	}
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return nil, &wire.Error{Status: http.StatusRequestEntityTooLarge, Code: jsonrpc.CodeInvalidRequest, Message: "the body is longer than " + sizeText(h.opts.MaxBody)}
+	}
+	return nil, wire.Errf(jsonrpc.CodeInvalidRequest, "the body could not be read")
+}
+
+func (h *Handler) extra(r *http.Request) *mcp.RequestExtra {
+	return &mcp.RequestExtra{TokenInfo: auth.TokenInfoFromContext(r.Context()), Header: r.Header}
+}

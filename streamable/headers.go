@@ -1,0 +1,186 @@
+package streamable
+
+import (
+	"encoding/base64"
+	"fmt"
+	"mime"
+	"net/http"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/elicit-go/elicit/internal/rawjson"
+	"github.com/elicit-go/elicit/internal/wire"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// namesModern reports whether the request's header names a revision without sessions.
+func namesModern(r *http.Request) bool {
+	for _, v := range r.Header.Values("Mcp-Protocol-Version") {
+		if strings.TrimSpace(v) >= wire.Modern {
+			return true
+		}
+	}
+	return false
+}
+
+// checkContent checks that the body is JSON that nothing has encoded.
+func checkContent(r *http.Request) *wire.Error {
+	t, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if err != nil && t == "" || t != "application/json" || len(r.Header.Values("Content-Type")) > 1 {
+		return &wire.Error{Status: http.StatusUnsupportedMediaType, Code: jsonrpc.CodeInvalidRequest, Message: "Content-Type must be application/json"}
+	}
+	if e := r.Header.Get("Content-Encoding"); e != "" && !strings.EqualFold(e, "identity") {
+		return &wire.Error{Status: http.StatusUnsupportedMediaType, Code: jsonrpc.CodeInvalidRequest, Message: "Content-Encoding must be absent or identity"}
+	}
+	return nil
+}
+
+// accepts reports whether the client takes JSON and event streams (RFC 9110, section 12.5.1).
+func accepts(r *http.Request) (json, stream bool) {
+	for _, v := range r.Header.Values("Accept") {
+		for part := range strings.SplitSeq(v, ",") {
+			media, params, _ := strings.Cut(part, ";")
+			if refused(params) {
+				continue
+			}
+			switch strings.ToLower(strings.TrimSpace(media)) {
+			case "*/*":
+				json, stream = true, true
+			case "application/json", "application/*":
+				json = true
+			case "text/event-stream", "text/*":
+				stream = true
+			}
+		}
+	}
+	return json, stream
+}
+
+// refused reports whether the parameters say q=0, which means not acceptable.
+func refused(params string) bool {
+	for p := range strings.SplitSeq(params, ";") {
+		name, value, _ := strings.Cut(p, "=")
+		if strings.EqualFold(strings.TrimSpace(name), "q") {
+			q, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
+			return err == nil && q == 0
+		}
+	}
+	return false
+}
+
+func notAcceptable(missing string) *wire.Error {
+	return &wire.Error{Status: http.StatusNotAcceptable, Code: jsonrpc.CodeInvalidRequest, Message: "Accept must list application/json and text/event-stream; " + missing + " is missing"}
+}
+
+func mismatch(format string, args ...any) *wire.Error {
+	return wire.Errf(mcp.CodeHeaderMismatch, format, args...)
+}
+
+// single is the value of a header that must be there once, in visible ASCII.
+func single(r *http.Request, name string) (string, *wire.Error) {
+	switch vs := r.Header.Values(name); len(vs) {
+	case 0:
+		return "", mismatch("the request has no %s header", name)
+	case 1:
+		v := strings.Trim(vs[0], " \t")
+		if v == "" {
+			return "", mismatch("the %s header is empty", name)
+		}
+		return v, checkValue(name, v)
+	default:
+		return "", mismatch("the request has %d %s headers", len(vs), name)
+	}
+}
+
+// checkValue checks a header's value (streamable-http, "Value Encoding").
+func checkValue(name, v string) *wire.Error {
+	for i := range len(v) {
+		if c := v[i]; c != '\t' && (c < ' ' || c > '~') {
+			return mismatch("the %s header has an invalid character at byte %d; encode the value as =?base64?…?=", name, i)
+		}
+	}
+	return nil
+}
+
+const sentinelBegin, sentinelEnd = "=?base64?", "?="
+
+// decodeSentinel undoes the Base64 encoding of a header value that says that it is encoded.
+func decodeSentinel(name, v string) (string, *wire.Error) {
+	enc, ok := strings.CutPrefix(v, sentinelBegin)
+	if !ok {
+		return v, nil
+	}
+	if enc, ok = strings.CutSuffix(enc, sentinelEnd); !ok {
+		return v, nil
+	}
+	b, err := base64.StdEncoding.Strict().DecodeString(enc)
+	if err != nil || strings.ContainsAny(enc, "\r\n") || !utf8.Valid(b) {
+		return "", mismatch("the %s header is not valid Base64 of UTF-8 between %s and %s", name, sentinelBegin, sentinelEnd)
+	}
+	return string(b), nil
+}
+
+// checkVersion compares the header with the body's version.
+func checkVersion(r *http.Request, version string) *wire.Error {
+	v, e := single(r, "MCP-Protocol-Version")
+	if e == nil && v != version {
+		e = mismatch("the MCP-Protocol-Version header is %q, but params._meta has %q", v, version)
+	}
+	return e
+}
+
+// checkHeaders compares Mcp-Method and Mcp-Name with the body, and looks at the characters of Mcp-Param-*, whose values
+// the SDK compares. It gives the header in which Mcp-Name is decoded.
+func (h *Handler) checkHeaders(r *http.Request, m *wire.Message) (http.Header, *wire.Error) {
+	v, e := single(r, "Mcp-Method")
+	if e != nil {
+		return nil, e
+	}
+	if v != m.Method {
+		return nil, mismatch("the Mcp-Method header is %q, but the method is %q", v, m.Method)
+	}
+	header := r.Header.Clone()
+	if param, ok := h.names[m.Method]; ok {
+		v, e := single(r, "Mcp-Name")
+		if e != nil {
+			return nil, e
+		}
+		name, e := decodeSentinel("Mcp-Name", v)
+		if e != nil {
+			return nil, e
+		}
+		raw, ok := rawjson.Get(m.Params, param)
+		want, isString := rawjson.String(raw)
+		switch {
+		case !ok || !isString:
+			return nil, wire.Errf(jsonrpc.CodeInvalidParams, "params.%s must be a string", param)
+		case name != want && v != want: // a name may look like an encoded one
+			return nil, mismatch("the Mcp-Name header is %q, but params.%s is %q", name, param, want)
+		}
+		header["Mcp-Name"] = []string{want}
+	}
+	for name, values := range r.Header {
+		if !strings.HasPrefix(name, "Mcp-Param-") {
+			continue
+		}
+		if len(values) > 1 {
+			return nil, mismatch("the request has %d %s headers", len(values), name)
+		}
+		if e := checkValue(name, values[0]); e != nil {
+			return nil, e
+		}
+		if _, e := decodeSentinel(name, values[0]); e != nil {
+			return nil, e
+		}
+	}
+	return header, nil
+}
+
+func sizeText(n int64) string {
+	if n%(1<<20) == 0 {
+		return fmt.Sprintf("%d MiB", n>>20)
+	}
+	return fmt.Sprintf("%d bytes", n)
+}

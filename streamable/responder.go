@@ -1,0 +1,196 @@
+package streamable
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/elicit-go/elicit/internal/rawjson"
+	"github.com/elicit-go/elicit/internal/wire"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// A responder is the ResponseWriter that the SDK's handler writes to. The SDK answers with an event stream; what comes
+// out is JSON, unless an event comes before the response. It gives the response the client's id, and the status that
+// belongs to its error.
+type responder struct {
+	w         http.ResponseWriter
+	keepAlive time.Duration
+	held, id  json.RawMessage // the id that the SDK was given, and the client's
+	exchange  *wire.Exchange
+
+	mu     sync.Mutex
+	header http.Header
+	status int
+	plain  []byte // a body that is no event
+	stream bool
+	done   bool
+	idle   *time.Ticker
+	closed chan struct{}
+}
+
+func newResponder(w http.ResponseWriter, keepAlive time.Duration, held, id json.RawMessage, exchange *wire.Exchange) *responder {
+	return &responder{w: w, keepAlive: keepAlive, held: held, id: id, exchange: exchange, header: http.Header{}, closed: make(chan struct{})}
+}
+
+func (o *responder) Header() http.Header { return o.header }
+
+func (o *responder) WriteHeader(status int) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.status = status
+}
+
+// Flush does nothing: events are flushed as they are written.
+func (o *responder) Flush() {}
+
+func (o *responder) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.done {
+		return len(p), nil
+	}
+	if !strings.HasPrefix(o.header.Get("Content-Type"), "text/event-stream") {
+		o.plain = append(o.plain, p...)
+		return len(p), nil
+	}
+	data, ok := eventData(p)
+	if !ok { // a comment
+		return len(p), nil
+	}
+	body, final, code := o.restore(data)
+	if final && !o.stream {
+		o.done = true
+		writeJSON(o.w, o.statusOf(code), body)
+		return len(p), nil
+	}
+	if !o.stream {
+		o.begin()
+	}
+	o.done = final
+	if _, err := o.w.Write(append(append([]byte("event: message\ndata: "), body...), "\n\n"...)); err != nil {
+		return 0, err
+	}
+	o.flush()
+	return len(p), nil
+}
+
+// begin turns the response into an event stream.
+func (o *responder) begin() {
+	o.stream = true
+	h := o.w.Header()
+	h.Set("Content-Type", "text/event-stream")
+	h.Set("Cache-Control", "no-cache, no-transform")
+	h.Set("X-Accel-Buffering", "no")
+	o.w.WriteHeader(http.StatusOK)
+	o.idle = time.NewTicker(o.keepAlive)
+	go func() {
+		for {
+			select {
+			case <-o.closed:
+				return
+			case <-o.idle.C:
+				o.mu.Lock()
+				if !o.done {
+					_, _ = o.w.Write([]byte(": keep-alive\n\n")) // a closed connection cancels the request anyway
+					o.flush()
+				}
+				o.mu.Unlock()
+			}
+		}
+	}()
+}
+
+func (o *responder) flush() { _ = http.NewResponseController(o.w).Flush() }
+
+// finish writes what has not been written when the SDK's handler returns.
+func (o *responder) finish() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.idle != nil {
+		o.idle.Stop()
+	}
+	close(o.closed)
+	if o.done || o.stream {
+		o.done = true
+		return
+	}
+	o.done = true
+	if rawjson.Check(o.plain, rawjson.MaxDepth) == nil && rawjson.Kind(o.plain) == '{' {
+		body, _, code := o.restore(o.plain)
+		writeJSON(o.w, o.statusOf(code), body)
+		return
+	}
+	if len(o.plain) == 0 && o.status == 0 {
+		return // the client has gone
+	}
+	e := &wire.Error{Status: o.status, Code: jsonrpc.CodeInvalidRequest, Message: strings.TrimSpace(string(o.plain))}
+	if o.status >= 500 || o.status == 0 {
+		e = &wire.Error{Status: http.StatusInternalServerError, Code: jsonrpc.CodeInternalError, Message: "internal error"}
+	}
+	writeJSON(o.w, e.Status, e.Append(nil, o.id))
+}
+
+// restore gives a message the client's id, and reports whether it is the response, and its error's code.
+func (o *responder) restore(msg []byte) (body []byte, final bool, code int64) {
+	body = bytes.Replace(msg, append([]byte(`"id":`), o.held...), append([]byte(`"id":`), o.id...), 1)
+	if bytes.Contains(body, o.held) { // the subscription id in _meta
+		body = bytes.ReplaceAll(body, o.held, o.id)
+	}
+	if _, is := rawjson.Get(body, "method"); is {
+		return body, false, 0
+	}
+	failure, is := rawjson.Get(body, "error")
+	if !is {
+		return body, true, 0
+	}
+	var e jsonrpc.Error
+	if json.Unmarshal(failure, &e) != nil {
+		return body, true, jsonrpc.CodeInternalError
+	}
+	if e.Code == 0 { // the SDK's word for an error that is none of JSON-RPC
+		x := wire.Error{Code: jsonrpc.CodeInternalError, Message: e.Message, Data: e.Data}
+		return x.Append(nil, o.id), true, x.Code
+	}
+	return body, true, e.Code
+}
+
+// statusOf is the HTTP status of a response with that error, 0 for a result.
+func (o *responder) statusOf(code int64) int {
+	switch code {
+	case jsonrpc.CodeMethodNotFound:
+		return http.StatusNotFound
+	case jsonrpc.CodeParseError, jsonrpc.CodeInvalidRequest, jsonrpc.CodeInvalidParams, mcp.CodeHeaderMismatch,
+		mcp.CodeMissingRequiredClientCapabilities, mcp.CodeUnsupportedProtocolVersion:
+		return http.StatusBadRequest
+	case jsonrpc.CodeInternalError:
+		if o.exchange != nil && o.exchange.Panicked() {
+			return http.StatusInternalServerError
+		}
+	}
+	return http.StatusOK
+}
+
+// eventData is the data of an event that the SDK wrote, which is always one line.
+func eventData(event []byte) ([]byte, bool) {
+	for line := range bytes.SplitSeq(event, []byte("\n")) {
+		if data, ok := bytes.CutPrefix(line, []byte("data: ")); ok {
+			return data, true
+		}
+	}
+	return nil, false
+}
+
+func writeJSON(w http.ResponseWriter, status int, body []byte) {
+	h := w.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	h.Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	_, _ = w.Write(body) // the client may have gone
+}
