@@ -64,16 +64,18 @@ race: ## go test -race over all modules; tests that drive Node programs are left
 	$(call part,go test -race,ELICIT_E2E=0 go test -race $(ALL))
 
 # ELICIT_E2E=1 fails a test that would be skipped for want of Node packages. The test cache does not know what a program
-# that a test runs was built from, hence -count=1.
-E2E_TEST := ELICIT_E2E=1 go test -race -count=1 -v
+# that a test runs was built from, hence -count=1. Of -v only the outcomes are shown, not each test's start.
+define e2e
+ELICIT_E2E=1 go test -race -count=1 -v $(E2E)/$(1)/... | sed '/^ *=== [A-Z]/d'
+endef
 
 .PHONY: conformance
 conformance: node ## The official MCP conformance suite against internal/conformance/server
-	$(call part,official conformance suite,$(E2E_TEST) $(E2E)/conformance/...)
+	$(call part,official conformance suite,$(call e2e,conformance))
 
 .PHONY: interop
 interop: node ## The examples with clients written by others (TypeScript SDK)
-	$(call part,clients written by others,$(E2E_TEST) $(E2E)/interop/...)
+	$(call part,clients written by others,$(call e2e,interop))
 
 # Packages are installed when they are missing, or others than the lock file's, and only then: npm ci removes the copy of
 # the lock file that says which ones are there. internal/e2e/harness looks at the same copy.

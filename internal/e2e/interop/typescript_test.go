@@ -75,3 +75,18 @@ func TestTypeScriptShipOrder(t *testing.T) {
 		}
 	}
 }
+
+// The wizard asks three questions in two rounds, so a retry carries state; its last form has no fields. The client answers
+// every form with the same content, of which the server reads what it asked for.
+func TestTypeScriptWizard(t *testing.T) {
+	harness.Node(t)
+	url := harness.Start(t, "examples/wizard")
+	for _, m := range modes {
+		t.Run(m.mode, func(t *testing.T) {
+			r := typeScript(t, url, m.mode, "OrderMachine", "accept", `{"size":"l","nodes":3,"choice":"us"}`)
+			if len(r.Asked) != 3 || r.IsError || r.Text != `{"id":"us-l-3","price":42}` {
+				t.Errorf("asked %+v, got %q (isError %t)", r.Asked, r.Text, r.IsError)
+			}
+		})
+	}
+}
