@@ -24,6 +24,7 @@ type Server struct {
 	spender Spender
 	name    string // of the server, which a state is bound to
 	random  bool   // no secrets were given
+	now     func() time.Time
 
 	mu       sync.RWMutex
 	features map[string]map[string]state.Digest // name of a tool, prompt, resource or template → key → digest
@@ -83,7 +84,7 @@ type Options struct {
 //
 // New panics if opts cannot work, saying what to change.
 func New(server *mcp.Server, opts *Options) *Server {
-	s := &Server{mcp: server, features: map[string]map[string]state.Digest{}}
+	s := &Server{mcp: server, features: map[string]map[string]state.Digest{}, now: time.Now}
 	if opts != nil {
 		s.opts = *opts
 	}

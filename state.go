@@ -38,7 +38,7 @@ func (c *call) open(ctx context.Context) error {
 	if m := st.Binding.Mismatch(*binding); m != "" {
 		return refuse("made for another " + m)
 	}
-	now := time.Now()
+	now := c.shop.now()
 	switch {
 	case st.Issued.After(now.Add(skew)) || st.Born.After(now.Add(skew)):
 		return refuse("issued in the future")
@@ -100,7 +100,7 @@ func (c *call) seal(ctx context.Context, foreign string) (string, error) {
 		return "", err
 	}
 	c.callID()
-	now := time.Now().Truncate(time.Second)
+	now := c.shop.now().Truncate(time.Second)
 	st := c.st
 	if st.Born.IsZero() {
 		st.Born = now
