@@ -19,7 +19,7 @@ ALL := work
 # $(call part,what it does,command)
 define part
 	@printf '\n=== %s\n' '$(1)'; start=$$SECONDS; \
-	{ $(2); } || { code=$$?; printf -- '--- FAILED after %ds: %s\n' $$((SECONDS - start)) '$(1)'; exit $$code; }; \
+	( $(2) ) || { code=$$?; printf -- '--- FAILED after %ds: %s\n' $$((SECONDS - start)) '$(1)'; exit $$code; }; \
 	printf -- '--- %ds: %s\n' $$((SECONDS - start)) '$(1)'
 endef
 
@@ -41,7 +41,7 @@ fmt: ## Format all Go files
 
 .PHONY: fmt-check
 fmt-check: ## Formatting: gofmt has nothing to change
-	$(call part,formatting,unformatted=$$(gofmt -s -l .); [ -z "$$unformatted" ] || { echo "run make fmt: $$unformatted"; exit 1; })
+	$(call part,formatting,unformatted=$$(gofmt -s -l .) && [ -z "$$unformatted" ] || { echo "run make fmt: $$unformatted"; false; })
 
 .PHONY: vet
 vet: ## go vet over all modules
@@ -53,7 +53,7 @@ tidy: ## go mod tidy in each module
 
 .PHONY: tidy-check
 tidy-check: ## go mod tidy has nothing to change in any module
-	$(call part,go mod tidy,for module in $(MODULES); do (cd "$$module" && GOWORK=off go mod tidy -diff) || { echo "run make tidy"; exit 1; }; done)
+	$(call part,go mod tidy,for module in $(MODULES); do (cd "$$module" && GOWORK=off go mod tidy -diff) || { echo "in $$module: run make tidy"; exit 1; }; done)
 
 .PHONY: staticcheck
 staticcheck: ## staticcheck over all modules
