@@ -3,6 +3,7 @@ package elicit_test
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"io"
 	"log/slog"
@@ -213,4 +214,44 @@ func textHandler(f func(context.Context) (string, error)) mcp.ToolHandlerFor[m, 
 
 func addText(shop *elicit.Server, name string, f func(context.Context) (string, error), opts ...elicit.ToolOption) {
 	elicit.AddTool(shop, &mcp.Tool{Name: name, InputSchema: json.RawMessage(`{"type":"object"}`)}, textHandler(f), opts...)
+}
+
+// bearer is a client that sends a token.
+func bearer(token string) *http.Client {
+	return &http.Client{Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
+		r = r.Clone(r.Context())
+		if token != "" {
+			r.Header.Set("Authorization", "Bearer "+token)
+		}
+		return http.DefaultTransport.RoundTrip(r)
+	})}
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// legacyPing sends a ping of an older session.
+func legacyPing(t testing.TB, url, session, token string) (string, int) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), "POST", url, strings.NewReader(`{"jsonrpc":"2.0","id":7,"method":"ping"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for k, v := range map[string]string{"Content-Type": "application/json", "Accept": "application/json, text/event-stream", "MCP-Protocol-Version": "2025-11-25", "Mcp-Session-Id": session} {
+		r.Header.Set(k, v)
+	}
+	res, err := bearer(token).Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	b, _ := io.ReadAll(res.Body)
+	return string(b), res.StatusCode
+}
+
+// decoded is a token's bytes.
+func decoded(token string) string {
+	b, _ := base64.RawURLEncoding.DecodeString(token)
+	return string(b)
 }

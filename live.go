@@ -117,11 +117,11 @@ type schemaKey struct{}
 func (s *Server) send(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 		if schema, ok := ctx.Value(schemaKey{}).(json.RawMessage); ok {
-			if r, ok := req.(*mcp.ServerRequest[*mcp.ElicitParams]); ok {
-				p, n := *r.Params, *r
+			if r, ok := req.GetParams().(*mcp.ElicitParams); ok {
+				p := *r
 				p.RequestedSchema = schema
-				n.Params = &p
-				req = &n
+				session, _ := req.GetSession().(*mcp.ServerSession)
+				req = &mcp.ServerRequest[*mcp.ElicitParams]{Session: session, Params: &p, Extra: req.GetExtra()}
 			}
 		}
 		return next(ctx, method, req)

@@ -1,9 +1,11 @@
 package elicit
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -85,20 +87,37 @@ func formAsk[T any](key, message string, f *form.Form[T]) ask {
 	return ask{kind: formKind, key: key, message: message, schema: f.Schema(), err: f.Err(), hints: f.SchemaWithDefaults, legacy: f.LegacySchema}
 }
 
-// accept is the result of a client that accepts with content, all its digits kept.
+// accept is the result of a client that accepts with content.
 func accept(content json.RawMessage, err error) (mcp.InputResponse, error) {
 	if err != nil {
 		return nil, err
 	}
-	var raw map[string]json.RawMessage
-	if err := json.Unmarshal(content, &raw); err != nil {
+	r := &mcp.ElicitResult{Action: string(Accept)}
+	d := json.NewDecoder(bytes.NewReader(content))
+	d.UseNumber()
+	if err := d.Decode(&r.Content); err != nil {
 		return nil, err
 	}
-	r := &mcp.ElicitResult{Action: string(Accept), Content: map[string]any{}}
-	for k, v := range raw {
-		r.Content[k] = v
+	for k, v := range r.Content {
+		r.Content[k] = goNumber(v)
 	}
 	return r, nil
+}
+
+// goNumber is a number with all its digits, if a Go type has them, in a type that the SDK's client takes for one.
+func goNumber(v any) any {
+	n, ok := v.(json.Number)
+	if !ok {
+		return v
+	}
+	if i, err := strconv.ParseInt(n.String(), 10, 64); err == nil {
+		return i
+	}
+	if u, err := strconv.ParseUint(n.String(), 10, 64); err == nil {
+		return u
+	}
+	f, _ := n.Float64()
+	return f
 }
 
 // Confirm asks for a yes, as a form without fields: the buttons are the answer. Accepted, Value is true; declined or

@@ -86,6 +86,9 @@ func complete(t *testing.T, version string, transport mcp.Transport) {
 			if version < wire.Modern && r.Params.Meta[wire.KeyMeta] == nil {
 				t.Error("an older client is not told the key")
 			}
+			if r.Params.RequestedSchema == nil {
+				t.Error("a question without a schema")
+			}
 			if a, ok := byField[r.Params.Message]; ok {
 				return a, nil
 			}
