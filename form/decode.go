@@ -59,7 +59,11 @@ func (f *Form[T]) Decode(content []byte) (Decoded[T], []Problem) {
 	values, untyped := any(&d.Value).(*Values)
 	untyped = untyped && f.binds == nil
 	into := reflect.ValueOf(&d.Value).Elem()
-	d.content = append(d.content, '{')
+	d.given = make([]string, 0, len(f.m.fields))
+	d.content = append(make([]byte, 0, len(content)+2), '{')
+	if untyped {
+		values.list = make([]namedValue, 0, len(f.m.fields))
+	}
 	for i := range f.m.fields {
 		fd := &f.m.fields[i]
 		value, given := fd.def, !fd.absent(raw[i])
@@ -110,7 +114,7 @@ func (f *Form[T]) Encode(v T) (json.RawMessage, error) {
 			continue
 		}
 		if what := unsendable(value); what != "" {
-			return nil, fmt.Errorf("form: field %q: %s", fd.name, what)
+			return nil, fmt.Errorf("form: field %q: its value is %s", fd.name, what)
 		}
 		if len(b) > 1 {
 			b = append(b, ',')
@@ -121,7 +125,7 @@ func (f *Form[T]) Encode(v T) (json.RawMessage, error) {
 	return append(b, '}'), nil
 }
 
-// unsendable says why a value has no JSON.
+// unsendable says why a value has no JSON: what it is.
 func unsendable(v any) string {
 	const notUTF8 = "not valid UTF-8"
 	switch v := v.(type) {
@@ -135,7 +139,7 @@ func unsendable(v any) string {
 		}
 	case real:
 		if !finite(v.value) {
-			return "JSON has no " + v.String()
+			return v.String() + ", which JSON does not have"
 		}
 	}
 	return ""

@@ -138,19 +138,11 @@ func (b *builder) add(s spec) {
 
 // setDefault checks the default as an answer would be, and says what is wrong with it.
 func (f *field) setDefault() string {
-	switch def := f.def.(type) {
-	case string:
-		if !utf8.ValidString(def) {
-			return "its default is not valid UTF-8"
-		}
-	case real:
-		if !finite(def.value) {
-			return "its default is not a number that JSON has"
-		}
-	case []string:
-		if len(def) == 0 {
-			return "its default is no option; leave Default out to select none"
-		}
+	if list, ok := f.def.([]string); ok && len(list) == 0 {
+		return "its default is no option; leave Default out to select none"
+	}
+	if what := unsendable(f.def); what != "" {
+		return "its default is " + what
 	}
 	f.defJSON = appendValue(nil, f.def)
 	if rule, culprit := f.rules.check(f.defJSON); rule != "" {

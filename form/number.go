@@ -85,10 +85,10 @@ func (r *numberRules) width() int {
 
 func (r *numberRules) mistakes() (out []string) {
 	if r.hasMin && !finite(r.min) {
-		out = append(out, "its minimum is not a number that JSON has")
+		out = append(out, "its minimum is "+unsendable(real{r.min, 64}))
 	}
 	if r.hasMax && !finite(r.max) {
-		out = append(out, "its maximum is not a number that JSON has")
+		out = append(out, "its maximum is "+unsendable(real{r.max, 64}))
 	}
 	if r.hasMin && r.hasMax && r.min > r.max {
 		out = append(out, "minimum "+real{r.min, r.width()}.String()+" is above maximum "+real{r.max, r.width()}.String())

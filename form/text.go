@@ -13,18 +13,17 @@ func clean(s string) string {
 		return strings.TrimSpace(s)
 	}
 	var b strings.Builder
-	pending := false // a space
+	broken := false // by a line break or tab, which is one space with those around it
 	for _, r := range s {
 		switch {
 		case r == '\n' || r == '\t' || r == '\r' || r == '\u2028' || r == '\u2029' || r == '\u0085':
-			pending = b.Len() > 0 && !strings.HasSuffix(b.String(), " ")
-		case isHarmful(r):
-		case r == ' ' && pending:
+			broken = true
+		case isHarmful(r), broken && r == ' ':
 		default:
-			if pending {
+			if broken && !strings.HasSuffix(b.String(), " ") {
 				b.WriteByte(' ')
-				pending = false
 			}
+			broken = false
 			b.WriteRune(r)
 		}
 	}

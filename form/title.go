@@ -40,6 +40,7 @@ func wordsOf(name string) (words []string) {
 	return words
 }
 
+// splitCamel splits a word in camel case.
 func splitCamel(part string) (words []string) {
 	runes := []rune(part)
 	start := 0
@@ -49,11 +50,19 @@ func splitCamel(part string) (words []string) {
 			start = i
 		}
 	}
-	for i := 1; i < len(runes); i++ {
+	for i := 0; i < len(runes); i++ {
+		if i == start {
+			if n := prefixOfMixed(string(runes[i:])); n > 0 {
+				cut(i + n)
+				i += n - 1
+			}
+			continue
+		}
 		before, r := runes[i-1], runes[i]
 		switch {
 		case unicode.IsUpper(r) && !unicode.IsUpper(before):
 			cut(i) // tracking|Number, sha256|Sum
+			i--    // for what begins here
 		case unicode.IsLower(r) && unicode.IsUpper(before) && i-1 > start:
 			// HTTP|Server, but IDs
 			plural := r == 's' && (i+1 == len(runes) || !unicode.IsLower(runes[i+1]))
@@ -70,6 +79,19 @@ func splitCamel(part string) (words []string) {
 	}
 	cut(len(runes))
 	return words
+}
+
+// prefixOfMixed is the length of the abbreviation that s begins with, written in its own case, and the digits after it: OAuth2 of
+// OAuth2Client.
+func prefixOfMixed(s string) int {
+	for _, m := range mixed {
+		if rest, ok := strings.CutPrefix(s, m); ok {
+			if r, _ := utf8.DecodeRuneInString(rest); !unicode.IsLower(r) {
+				return len(s) - len(strings.TrimLeft(rest, "0123456789")) // all ASCII, so bytes are runes
+			}
+		}
+	}
+	return 0
 }
 
 // titleWord writes a word as in a title; outer tells that it is the first or the last one.
