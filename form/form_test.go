@@ -184,3 +184,26 @@ func TestTypedTextIsCleaned(t *testing.T) {
 		t.Errorf("%+v", p)
 	}
 }
+
+// Every kind has the four methods that every kind has.
+func TestCommonMethods(t *testing.T) {
+	ab := Options("a")
+	for kind, x := range map[string][2]Field{
+		`"string"`:                  {String("x").Title("T").Description("D").Required(), String("x").Title("T").Description("D").Required().Optional()},
+		`"string","format":"email"`: {Email("x").Title("T").Description("D").Required(), Email("x").Title("T").Description("D").Required().Optional()},
+		`"string","format":"date"`:  {Date("x").Title("T").Description("D").Required(), Date("x").Title("T").Description("D").Required().Optional()},
+		`"integer"`:                 {Int("x").Title("T").Description("D").Required(), Int("x").Title("T").Description("D").Required().Optional()},
+		`"number"`:                  {Number("x").Title("T").Description("D").Required(), Number("x").Title("T").Description("D").Required().Optional()},
+		`"boolean"`:                 {Bool("x").Title("T").Description("D").Required(), Bool("x").Title("T").Description("D").Required().Optional()},
+		`"string","enum":["a"]`:     {Choice("x", ab...).Title("T").Description("D").Required(), Choice("x", ab...).Title("T").Description("D").Required().Optional()},
+		`"array","items":{"type":"string","enum":["a"]}`: {Choices("x", ab...).Title("T").Description("D").Required(), Choices("x", ab...).Title("T").Description("D").Required().Optional()},
+	} {
+		typ, rest, more := strings.Cut(kind, ",")
+		if more {
+			rest = "," + rest
+		}
+		want := `{"type":"object","properties":{"x":{"type":` + typ + `,"title":"T","description":"D"` + rest + `}}`
+		same(t, kind, string(New(x[0]).Schema()), want+`,"required":["x"]}`)
+		same(t, kind, string(New(x[1]).Schema()), want+`}`)
+	}
+}

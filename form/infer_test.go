@@ -1,3 +1,5 @@
+//lint:file-ignore SA5008 odd json tags, as encoding/json reads them, are what is tested here
+
 package form
 
 import (

@@ -161,6 +161,9 @@ func parseDateTime(s []byte) (t time.Time, offset int, ok bool) {
 		return t, 0, false
 	}
 	t = time.Date(day.Year(), day.Month(), day.Day(), hour, minute, second, nanos, time.UTC)
+	if t.Year() > 9999 {
+		return t, 0, false // a leap second that ends the last year which can be written
+	}
 	return t.Add(-time.Duration(offset) * time.Minute), offset, true
 }
 

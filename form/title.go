@@ -102,9 +102,6 @@ func titleWord(w string, outer bool) string {
 			return short + w[len(stem):]
 		}
 	}
-	if short, ok := abbreviation(w); ok {
-		return short
-	}
 	if !outer && small[strings.ToLower(w)] {
 		return strings.ToLower(w)
 	}

@@ -29,6 +29,8 @@ func FuzzCheck(f *testing.F) {
 		Compact(nil, data)
 		NumberOK(data)
 		Kind(data)
+		RuneCount(data)
+		Unquoted(nil, data)
 		if _, err := Canonical(nil, data); err == nil && Check(data, MaxDepth) != nil {
 			t.Fatal("Canonical took what Check refuses")
 		}
@@ -109,6 +111,11 @@ func compare(t *testing.T, v []byte) {
 	got, ok := String(v)
 	if ok != isString || got != s {
 		t.Fatalf("String(%q) = %q, %v, want %q, %v", v, got, ok, s, isString)
+	}
+	if v := bytes.TrimSpace(v); isString {
+		if text, ok := Unquoted(nil, v); !ok || string(text) != s || RuneCount(v) != utf8.RuneCountInString(s) {
+			t.Fatalf("Unquoted(%q) = %q, RuneCount %d", v, text, RuneCount(v))
+		}
 	}
 	switch Kind(v) {
 	case '{':

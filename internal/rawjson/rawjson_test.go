@@ -224,6 +224,29 @@ func TestString(t *testing.T) {
 	}
 }
 
+func TestUnquotedAndRuneCount(t *testing.T) {
+	for _, tt := range []struct {
+		in, want string
+		ok       bool
+		runes    int
+	}{
+		{`"a"`, "a", true, 1}, {`""`, "", true, 0}, {`"é😀"`, "é😀", true, 2}, {`"\ud83d\ude00\n\u0041b"`, "😀\nAb", true, 4}, {`"\u00e9\\"`, `é\`, true, 2},
+		{`"\ud83d"`, "", false, 6}, {`1`, "", false, 0}, {``, "", false, 0}, {`"`, "", false, 0},
+	} {
+		got, ok := Unquoted(nil, []byte(tt.in))
+		if string(got) != tt.want || ok != tt.ok {
+			t.Errorf("Unquoted(%s) = %q, %v", tt.in, got, ok)
+		}
+		if n := RuneCount([]byte(tt.in)); n != tt.runes {
+			t.Errorf("RuneCount(%s) = %d, want %d", tt.in, n, tt.runes)
+		}
+	}
+	quoted := []byte(`"text"`)
+	if got, _ := Unquoted(nil, quoted); &got[0] != &quoted[1] {
+		t.Error("Unquoted copied what it need not")
+	}
+}
+
 func TestGet(t *testing.T) {
 	obj := []byte(`{"a":1,"\u0062":[2],"a":3}`)
 	for name, want := range map[string]string{"a": "1", "b": "[2]"} {
