@@ -99,11 +99,8 @@ func (c *call) older(q *ask) (schema json.RawMessage, reason string) {
 }
 
 func (c *call) askLive(ctx context.Context, q *ask, message string, schema json.RawMessage) (mcp.InputResponse, error) {
-	switch p := q.request.(type) {
-	case *mcp.CreateMessageWithToolsParams:
-		return c.session.CreateMessageWithTools(ctx, p)
-	case *mcp.ListRootsParams:
-		return c.session.ListRoots(ctx, p)
+	if q.kind != formKind {
+		return askOther(ctx, c.session, q)
 	}
 	return c.session.Elicit(context.WithValue(ctx, schemaKey{}, schema), &mcp.ElicitParams{
 		Meta: mcp.Meta{wire.KeyMeta: q.key}, Mode: "form", Message: message})

@@ -36,12 +36,13 @@ type AnyQuestion interface {
 	declared() tool.Question
 }
 
+// kind is what a question asks for: a form, or the method of another request.
 type kind string
 
 const (
 	formKind     kind = "form"
-	samplingKind kind = "sampling"
-	rootsKind    kind = "roots"
+	samplingKind kind = "sampling/createMessage"
+	rootsKind    kind = "roots/list"
 )
 
 // ask is a question as the rounds see it, without its type.
@@ -49,13 +50,13 @@ type ask struct {
 	kind         kind
 	key, message string
 	schema       json.RawMessage
-	request      mcp.InputRequest                                // for sampling and roots
-	bound        bool                                            // its answer always needs proof (DESIGN 4.3)
-	digest       state.Digest                                    // of the final words; set by sealed
-	wire         json.RawMessage                                 // {"method":…,"params":…}; set by sealed
-	hints        func(content []byte) json.RawMessage            // the schema with valid values as defaults
-	legacy       func() (schema json.RawMessage, err error)      // the schema in the shape of 2025-06-18
-	runtime      bool                                            // the message was made at run time
+	request      mcp.InputRequest                           // for sampling and roots
+	bound        bool                                       // its answer always needs proof (DESIGN 4.3)
+	digest       state.Digest                               // of the final words; set by sealed
+	wire         json.RawMessage                            // {"method":…,"params":…}; set by sealed
+	hints        func(content []byte) json.RawMessage       // the schema with valid values as defaults
+	legacy       func() (schema json.RawMessage, err error) // the schema in the shape of 2025-06-18
+	runtime      bool                                       // the message was made at run time
 	err          error
 }
 
@@ -203,51 +204,6 @@ func scalar[S any](key, message, name string, field interface {
 	return q.sealed()
 }
 
-// NewSampling asks the client's model, through the client, by sampling/createMessage. Its answer is always accepted, or
-// cancelled if the client sent something else. Sampling is deprecated since 2026-07-28 (SEP-2577): call a model from the
-// server instead.
-func NewSampling(key string, params *mcp.CreateMessageWithToolsParams) *Question[*mcp.CreateMessageWithToolsResult] {
-	q := other[mcp.CreateMessageWithToolsResult](samplingKind, key)
-	if params == nil {
-		q.err = errors.New("no sampling parameters")
-		return q.sealed()
-	}
-	if params.Messages == nil {
-		p := *params
-		p.Messages = []*mcp.SamplingMessageV2{} // the field is required on the wire
-		params = &p
-	}
-	q.request = params
-	return q.sealed()
-}
-
-// NewRoots asks the client for its roots, by roots/list. Roots are deprecated since 2026-07-28 (SEP-2577): take paths as
-// tool arguments or configuration instead.
-func NewRoots(key string) *Question[*mcp.ListRootsResult] {
-	q := other[mcp.ListRootsResult](rootsKind, key)
-	q.request = &mcp.ListRootsParams{}
-	return q.sealed()
-}
-
-// other is a question that is no form: the client's result is the value.
-func other[R any](k kind, key string) *Question[*R] {
-	q := &Question[*R]{ask: ask{kind: k, key: key, bound: true}}
-	q.settle = func(q *Question[*R], a Action, content []byte) (Answer[*R], []byte, []form.Problem) {
-		r := new(R)
-		if a != Accept || json.Unmarshal(content, r) != nil {
-			return Answer[*R]{key: q.key, action: Cancel}, nil, nil
-		}
-		return Answer[*R]{key: q.key, action: Accept, value: r}, content, nil
-	}
-	q.encode = func(r *R) (mcp.InputResponse, error) {
-		if v, ok := any(r).(mcp.InputResponse); ok {
-			return v, nil
-		}
-		return nil, fmt.Errorf("%T is no answer", r)
-	}
-	return q
-}
-
 // Key names the question within its call.
 func (q *Question[T]) Key() string { return q.key }
 
@@ -318,7 +274,9 @@ func (q *Question[T]) Bound() *Question[T] {
 	return &c
 }
 
-func (q *Question[T]) declared() tool.Question { return tool.Question{Key: q.key, Digest: q.digest, Err: q.Err()} }
+func (q *Question[T]) declared() tool.Question {
+	return tool.Question{Key: q.key, Digest: q.digest, Err: q.Err()}
+}
 
 // sealed cleans the words, and computes their digest and their encoding. It changes q, which nobody else has yet.
 func (q *Question[T]) sealed() *Question[T] {
@@ -332,12 +290,8 @@ func (q *Question[T]) sealed() *Question[T] {
 		if err != nil {
 			q.err = err
 		}
-		method := "roots/list"
-		if q.kind == samplingKind {
-			method = "sampling/createMessage"
-		}
 		q.digest = state.DigestOf(string(q.kind), string(b))
-		q.wire = fmt.Appendf(nil, `{"method":%q,"params":%s}`, method, b)
+		q.wire = fmt.Appendf(nil, `{"method":%q,"params":%s}`, string(q.kind), b)
 	}
 	return q
 }

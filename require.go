@@ -259,12 +259,8 @@ func read(k kind, r mcp.InputResponse) (Action, []byte) {
 				return a, wire.Content(r)
 			}
 		}
-	case *mcp.CreateMessageWithToolsResult:
-		if b, err := json.Marshal(r); k == samplingKind && err == nil {
-			return Accept, b
-		}
-	case *mcp.ListRootsResult:
-		if b, err := json.Marshal(r); k == rootsKind && err == nil {
+	default:
+		if b, err := json.Marshal(r); k == otherKind(r) && err == nil {
 			return Accept, b
 		}
 	}
@@ -280,23 +276,12 @@ func (c *call) lacks(q *ask) string {
 	if caps == nil {
 		caps = &mcp.ClientCapabilities{}
 	}
-	switch q.kind {
-	case samplingKind:
-		if caps.Sampling == nil {
-			return "sampling"
-		}
-		if p, ok := q.request.(*mcp.CreateMessageWithToolsParams); ok && len(p.Tools) > 0 && caps.Sampling.Tools == nil {
-			return "sampling.tools"
-		}
-	case rootsKind:
-		if caps.RootsV2 == nil {
-			return "roots"
-		}
-	default:
-		// "elicitation": {} is form mode alone (client/elicitation, "Capabilities").
-		if e := caps.Elicitation; e == nil || e.Form == nil && e.URL != nil {
-			return "elicitation.form"
-		}
+	if q.kind != formKind {
+		return lacksOther(q, caps)
+	}
+	// "elicitation": {} is form mode alone (client/elicitation, "Capabilities").
+	if e := caps.Elicitation; e == nil || e.Form == nil && e.URL != nil {
+		return "elicitation.form"
 	}
 	return ""
 }

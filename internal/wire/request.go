@@ -332,10 +332,7 @@ func appendResponse(b []byte, r json.RawMessage) []byte {
 	if ok {
 		return appendElicitResult(b, action, r)
 	}
-	if _, ok := rawjson.Get(r, "roots"); ok && json.Unmarshal(r, &mcp.ListRootsResult{}) == nil {
-		return append(b, r...)
-	}
-	if _, ok := rawjson.Get(r, "role"); ok && json.Unmarshal(r, &mcp.CreateMessageWithToolsResult{}) == nil {
+	if decodesOther(r) {
 		return append(b, r...)
 	}
 	return append(b, cancelled...)
