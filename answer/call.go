@@ -44,7 +44,8 @@ var (
 // future, a [*RoundsError] after 100 rounds of questions or 1000 of waiting, a *jsonrpc.Error (with errors.As) when it
 // refuses the call. A tool that failed is not an error here but a result with IsError.
 //
-// The session should come from [Connect] or through [Wrap]. Forms work on any session whose
+// The session should come from [Connect] or through [Wrap]: then StructuredContent is the server's own text, a
+// json.RawMessage, so that no number in it is rounded. Forms work on any session whose
 // ClientOptions.MultiRoundTrip is disabled, with their properties in alphabetical order and numbers beyond 2^53
 // rounded; where it is not disabled, the SDK drives the rounds and its handler answers.
 func CallTool(ctx context.Context, cs *mcp.ClientSession, p *mcp.CallToolParams, a Answerer) (*mcp.CallToolResult, error) {
@@ -172,7 +173,11 @@ type asked struct {
 func replyOf(c *call, res *mcp.CallToolResult) (reply, error) {
 	raw := c.take()
 	exact := raw != nil
-	if !exact {
+	if exact {
+		if v, ok := rawjson.Get(raw, "structuredContent"); ok && res.StructuredContent != nil {
+			res.StructuredContent = json.RawMessage(bytes.Clone(v))
+		}
+	} else {
 		// Someone else's transport. Only an empty result can be of a type that the SDK does not know.
 		if !res.NeedsInput() && (len(res.Content) > 0 || res.StructuredContent != nil || res.IsError) {
 			return reply{complete: true}, nil

@@ -146,10 +146,10 @@ func (p *wirePrinter) body(data []byte) []byte {
 	return []byte(text)
 }
 
-// value appends v with every member and element on a line of its own; newline is "\n" and the indentation.
+// value appends v, what is short on one line and else every member and element on a line of its own; newline is "\n" and the indentation.
 func (p *wirePrinter) value(dst, v []byte, newline string) []byte {
 	deeper := newline + "  "
-	first := true
+	start, first := len(dst), true
 	next := func() {
 		if !first {
 			dst = append(dst, ',')
@@ -188,10 +188,27 @@ func (p *wirePrinter) value(dst, v []byte, newline string) []byte {
 	default:
 		return append(dst, bytes.TrimSpace(v)...)
 	}
-	if !first {
-		dst = append(dst, newline...)
+	if first {
+		return append(dst, closing)
 	}
-	return append(dst, closing)
+	return append(onOneLine(dst, start, newline), closing)
+}
+
+// onOneLine ends the members or elements that begin at start: on the same line when they are short and none of them has
+// lines of its own, else on the next.
+func onOneLine(dst []byte, start int, newline string) []byte {
+	const most = 72
+	inner := dst[start+1:]
+	lines := bytes.Split(inner, []byte(newline+"  "))[1:]
+	if len(inner)-len(lines)*len(newline) > most || bytes.Count(inner, []byte("\n")) != len(lines) {
+		return append(dst, newline...)
+	}
+	joined := bytes.Join(lines, []byte(" "))
+	dst = dst[:start+1]
+	if dst[start] == '{' {
+		return append(append(append(dst, ' '), joined...), ' ')
+	}
+	return append(dst, joined...)
 }
 
 // withoutTicket is a question's URL up to its host.

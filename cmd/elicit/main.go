@@ -1,3 +1,138 @@
+// Command elicit calls MCP tools that ask their user for a form in the middle of a call, and shows what goes over the
+// wire.
+//
+//	elicit demo                      a server that asks, called and answered in one process
+//	elicit call URL TOOL             calls a tool of any MCP server; asks at the terminal what the tool asks
+//	elicit call URL TOOL --answer ship.trackingNumber=1Z999
+//	elicit keygen                    a fresh secret for elicit.Options.Secrets
+//	elicit version
+//
+// Results go to stdout, everything else to stderr. Exit codes: 0 the tool succeeded; 1 it reported an error; 2 the
+// command line is wrong; 3 the server could not be reached or understood, or refused the call; 4 an answer was needed
+// and not available; 130 interrupted.
 package main
 
-func main() {}
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+	"github.com/elicit-go/elicit/answer"
+	"golang.org/x/term"
+)
+
+// Exit codes. Scripts rely on them.
+const (
+	exitOK          = 0
+	exitToolError   = 1
+	exitUsage       = 2
+	exitServer      = 3
+	exitUnanswered  = 4
+	exitInterrupted = 130
+)
+
+type cli struct {
+	Demo    demoCmd    `cmd:"" help:"Start a server with a tool that asks, call it, and show both requests."`
+	Call    callCmd    `cmd:"" help:"Call a tool of an MCP server and answer what it asks."`
+	Keygen  keygenCmd  `cmd:"" help:"Print a fresh secret for elicit.Options.Secrets."`
+	Version versionCmd `cmd:"" help:"Print the version."`
+}
+
+const description = `Call MCP tools that ask their user for a form in the middle of a call.
+
+Exit codes: 0 success, 1 the tool reported an error, 2 wrong usage, 3 the server could not be reached or refused the call, 4 an answer was needed and not available.`
+
+// A console is where a command reads and writes.
+type console struct {
+	in          io.Reader
+	out, err    io.Writer
+	interactive bool          // a person is there to be asked
+	interrupts  chan struct{} // gets a value when the person interrupts; nil where nobody does
+}
+
+// An exitError ends the program with a code. Its text is printed unless it is empty.
+type exitError struct {
+	code int
+	err  error
+}
+
+func (e *exitError) Error() string { return e.err.Error() }
+func (e *exitError) Unwrap() error { return e.err }
+
+func usage(format string, args ...any) error {
+	return &exitError{exitUsage, fmt.Errorf(format, args...)}
+}
+
+func main() {
+	con := &console{in: os.Stdin, out: os.Stdout, err: os.Stderr, interrupts: make(chan struct{}, 1)}
+	con.interactive = term.IsTerminal(int(os.Stdin.Fd())) && term.IsTerminal(int(os.Stderr.Fd()))
+	ctx, cancel := context.WithCancelCause(context.Background())
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		for s := range signals {
+			// A prompt that waits takes the interrupt for a cancel; otherwise it ends the program, the second time by force.
+			if s == os.Interrupt && con.promptTakes() {
+				continue
+			}
+			cancel(errInterrupted)
+			signal.Reset()
+		}
+	}()
+	os.Exit(run(ctx, con, os.Args[1:]))
+}
+
+var errInterrupted = errors.New("interrupted")
+
+// run is the program: it parses args, runs the command and returns the exit code.
+func run(ctx context.Context, con *console, args []string) int {
+	var c cli
+	stopped := false
+	parser, err := kong.New(&c,
+		kong.Name("elicit"), kong.Description(description), kong.UsageOnError(),
+		kong.Writers(con.out, con.err), kong.Exit(func(int) { stopped = true }),
+		kong.BindTo(ctx, (*context.Context)(nil)), kong.Bind(con))
+	if err != nil {
+		panic(err) // A fault in the declarations above.
+	}
+	command, err := parser.Parse(args)
+	switch {
+	case stopped: // --help has been printed.
+		return exitOK
+	case err != nil:
+		con.problem(err)
+		con.say("Run elicit --help, or elicit COMMAND --help.")
+		return exitUsage
+	}
+	err = command.Run()
+	if err == nil {
+		return exitOK
+	}
+	code := exitServer
+	var exit *exitError
+	if errors.As(err, &exit) {
+		code = exit.code
+	}
+	if ctx.Err() != nil {
+		code, err = exitInterrupted, context.Cause(ctx)
+	}
+	con.problem(err)
+	return code
+}
+
+// problem prints what went wrong. The text may quote a server.
+func (c *console) problem(err error) {
+	if text := err.Error(); text != "" {
+		c.say("elicit: " + text)
+	}
+}
+
+// say prints a line for the person. The text may quote a server.
+func (c *console) say(text string) {
+	fmt.Fprintln(c.err, answer.Plain(text))
+}

@@ -1,0 +1,326 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// An outcome is what a run of the command left behind.
+type outcome struct {
+	code     int
+	out, err string
+}
+
+// try runs the command in this process, away from a terminal.
+func try(t *testing.T, args ...string) outcome {
+	t.Helper()
+	return tryWith(t, &console{in: strings.NewReader("")}, args...)
+}
+
+// typed runs the command as at a terminal where someone types these lines.
+func typed(t *testing.T, lines string, args ...string) outcome {
+	t.Helper()
+	return tryWith(t, &console{in: strings.NewReader(lines), interactive: true}, args...)
+}
+
+func tryWith(t *testing.T, con *console, args ...string) outcome {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	var out, err bytes.Buffer
+	con.out, con.err = &out, &err
+	o := outcome{code: run(ctx, con, args)}
+	o.out, o.err = out.String(), err.String()
+	return o
+}
+
+func (o outcome) want(t *testing.T, code int, out string, inErr ...string) {
+	t.Helper()
+	if o.code != code || o.out != out {
+		t.Errorf("exit %d, want %d; stdout %q, want %q\nstderr: %s", o.code, code, o.out, out, o.err)
+	}
+	for _, s := range inErr {
+		if !strings.Contains(o.err, s) {
+			t.Errorf("stderr does not have %q:\n%s", s, o.err)
+		}
+	}
+}
+
+const shipForm = `{"type":"object","properties":{"trackingNumber":{"type":"string","title":"Tracking Number"},"parcels":{"type":"integer","default":1},"fragile":{"type":"boolean"},"extras":{"type":"array","items":{"type":"string","enum":["insurance","signature"]}},"carrier":{"type":"string","oneOf":[{"const":"ups","title":"UPS"},{"const":"dhl","title":"DHL"}]}},"required":["trackingNumber"]}`
+
+// shop is a bare go-sdk server, to which older clients speak over sessions and newer ones by rounds.
+func shop(t *testing.T) string {
+	t.Helper()
+	server := mcp.NewServer(&mcp.Implementation{Name: "shop", Version: "1.0.0"}, nil)
+	server.AddTool(&mcp.Tool{Name: "ShipOrder", InputSchema: json.RawMessage(`{"type":"object"}`)}, func(_ context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		res, ok := req.Params.InputResponses["ship"].(*mcp.ElicitResult)
+		if !ok {
+			return &mcp.CallToolResult{InputRequests: mcp.InputRequestMap{"ship": &mcp.ElicitParams{
+				Message: "Ship this order", RequestedSchema: json.RawMessage(shipForm),
+			}}}, nil
+		}
+		if res.Action != "accept" {
+			return text("Shipping cancelled: " + res.Action + "."), nil
+		}
+		data, _ := json.Marshal(res.Content)
+		return text("Shipped with " + string(data) + "."), nil
+	})
+	server.AddTool(&mcp.Tool{Name: "Echo", InputSchema: json.RawMessage(`{"type":"object","properties":{"n":{"type":"integer"},"b":{"type":"boolean"},"s":{"type":"string"},"l":{"type":"array","items":{"type":"string"}},"o":{"type":"object"}}}`)}, func(_ context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		return text(string(req.Params.Arguments)), nil
+	})
+	server.AddTool(&mcp.Tool{Name: "Fail", InputSchema: json.RawMessage(`{"type":"object"}`)}, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		res := text("out of stock")
+		res.IsError = true
+		return res, nil
+	})
+	server.AddTool(&mcp.Tool{Name: "Blocks", InputSchema: json.RawMessage(`{"type":"object"}`)}, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		return &mcp.CallToolResult{Content: []mcp.Content{
+			&mcp.TextContent{Text: "one"}, &mcp.ImageContent{MIMEType: "image/png", Data: []byte("abc")},
+			&mcp.ResourceLink{URI: "file:///x", Name: "x"}, &mcp.TextContent{Text: "two"},
+		}}, nil
+	})
+	server.AddTool(&mcp.Tool{Name: "Structured", InputSchema: json.RawMessage(`{"type":"object"}`)}, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		return &mcp.CallToolResult{StructuredContent: json.RawMessage(`{"z":9007199254740993,"a":1}`)}, nil
+	})
+	modern := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, &mcp.StreamableHTTPOptions{Stateless: true, JSONResponse: true})
+	legacy := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, nil)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Mcp-Protocol-Version") >= "2026" {
+			modern.ServeHTTP(w, r)
+			return
+		}
+		legacy.ServeHTTP(w, r)
+	}))
+	t.Cleanup(s.Close)
+	return s.URL
+}
+
+func text(s string) *mcp.CallToolResult {
+	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: s}}}
+}
+
+func TestCall(t *testing.T) {
+	url := shop(t)
+	for _, protocol := range []string{"", "2025-11-25", "2025-06-18"} {
+		key := "ship"
+		if protocol != "" {
+			key = "" // The bare SDK tells older clients no key.
+		}
+		base := []string{"call", url, "ShipOrder", "--protocol=" + protocol}
+		t.Run(protocol, func(t *testing.T) {
+			try(t, append(base, "--answer", key+".trackingNumber=1Z=999", "--answer", key+".parcels=9007199254740993",
+				"--answer", key+".extras=insurance", "--answer", key+".extras=signature", "--answer", key+".fragile=true", "--answer", key+".carrier=DHL")...).
+				want(t, exitOK, `Shipped with {"carrier":"dhl","extras":["insurance","signature"],"fragile":true,"parcels":9007199254740992,"trackingNumber":"1Z=999"}.`+"\n")
+			try(t, append(base, "--decline="+key)...).want(t, exitOK, "Shipping cancelled: decline.\n")
+			try(t, append(base, "--cancel="+key)...).want(t, exitOK, "Shipping cancelled: cancel.\n")
+			try(t, append(base, "--accept="+key)...).want(t, exitUnanswered, "", `field "trackingNumber"`, "--answer "+key+".trackingNumber=VALUE", "Shipping cancelled: cancel.")
+			try(t, base...).want(t, exitUnanswered, "", `"trackingNumber"`)
+			try(t, append(base, "--answer", key+".trackingNumber=1", "--answer", key+".parcels=two")...).want(t, exitUnanswered, "", `"two" is not an integer`)
+			try(t, append(base, "--answer", key+".trackingNumer=1")...).want(t, exitUnanswered, "", `"trackingNumer"`, "it has", `"trackingNumber"`)
+		})
+	}
+}
+
+func TestCallResults(t *testing.T) {
+	url := shop(t)
+	try(t, "call", url, "Fail").want(t, exitToolError, "", "Fail reported an error: out of stock")
+	try(t, "call", url, "Blocks").want(t, exitOK, "one\n[image, image/png, 3 bytes]\n[link to file:///x, \"x\"]\ntwo\n")
+	try(t, "call", url, "Structured").want(t, exitOK, "{\n  \"z\": 9007199254740993,\n  \"a\": 1\n}\n")
+	o := try(t, "call", url, "Structured", "--json")
+	if !strings.Contains(o.out, `"z": 9007199254740993`) || !json.Valid([]byte(o.out)) {
+		t.Errorf("--json: %s", o.out)
+	}
+	try(t, "call", url, "Fail", "--json").want(t, exitToolError, try(t, "call", url, "Fail", "--json").out, "Fail reported an error")
+	try(t, "call", url, "Nowhere").want(t, exitServer, "", "error -32602", "Nowhere")
+}
+
+func TestCallArguments(t *testing.T) {
+	url := shop(t)
+	try(t, "call", url, "Echo", "--arg", "n=9007199254740993", "--arg", "b=true", "--arg", "s=7", "--arg", "l=a,b", "--arg", "l=c", "--arg", `o={"x":1}`, "--arg", "u=8", "--arg", "v=w=x").
+		want(t, exitOK, `{"b":true,"l":["a,b","c"],"n":9007199254740993,"o":{"x":1},"s":"7","u":8,"v":"w=x"}`+"\n")
+	try(t, "call", url, "Echo", "--args", `{"n": 1, "x": 9007199254740993}`, "--arg", "n=2").want(t, exitOK, `{"n":2,"x":9007199254740993}`+"\n")
+	tryWith(t, &console{in: strings.NewReader(`{"in":"stdin"}`)}, "call", url, "Echo", "--args", "-").want(t, exitOK, `{"in":"stdin"}`+"\n")
+	file := filepath.Join(t.TempDir(), "args.json")
+	if err := os.WriteFile(file, []byte(`{"in":"file"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	try(t, "call", url, "Echo", "--args", file).want(t, exitOK, `{"in":"file"}`+"\n")
+	for _, bad := range [][]string{
+		{"--arg", "n=x"}, {"--arg", "n"}, {"--arg", "n=1", "--arg", "n=2"}, {"--args", "[]"}, {"--args", "{"}, {"--args", file + ".gone"}, {"--arg", "o=x"}, {"--arg", "b=yes"},
+	} {
+		try(t, append([]string{"call", url, "Echo"}, bad...)...).want(t, exitUsage, "", "--arg")
+	}
+}
+
+func TestUsage(t *testing.T) {
+	for _, args := range [][]string{
+		{}, {"nothing"}, {"call"}, {"call", "http://localhost:1/"}, {"call", "localhost:1", "X"}, {"call", "ftp://example.com/", "X"},
+		{"call", "http://localhost:1/", "X", "--answer", "ship"}, {"call", "http://localhost:1/", "X", "--answer", "ship=1"},
+		{"call", "http://localhost:1/", "X", "--accept", "a", "--decline", "a"}, {"call", "http://localhost:1/", "X", "--wire=loud"},
+		{"call", "http://localhost:1/", "X", "--answers", "-", "--args", "-"}, {"call", "http://localhost:1/", "X", "--answers", "/nowhere"},
+		{"call", "http://localhost:1/", "X", "--token-env", "ELICIT_TEST_UNSET"}, {"call", "http://localhost:1/", "X", "--header", "x"},
+	} {
+		if o := try(t, args...); o.code != exitUsage || o.out != "" || o.err == "" {
+			t.Errorf("%q: exit %d\n%s%s", args, o.code, o.out, o.err)
+		}
+	}
+	if o := try(t, "call", "--help"); o.code != exitOK || !strings.Contains(o.out, "--answer") {
+		t.Errorf("--help: %+v", o)
+	}
+}
+
+func TestUnreachable(t *testing.T) {
+	s := httptest.NewServer(http.NotFoundHandler())
+	try(t, "call", s.URL, "X").want(t, exitServer, "", "Not Found")
+	s.Close()
+	try(t, "call", s.URL, "X").want(t, exitServer, "", "connection refused")
+
+	silent := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body) // Else the server does not see that the client has gone.
+		<-r.Context().Done()
+	}))
+	defer silent.Close()
+	try(t, "call", silent.URL, "X", "--timeout=200ms").want(t, exitServer, "", "within 200ms", "--timeout")
+}
+
+func TestAnswersFile(t *testing.T) {
+	url := shop(t)
+	file := filepath.Join(t.TempDir(), "answers.json")
+	if err := os.WriteFile(file, []byte(`{"ship": {"trackingNumber": "1Z999", "parcels": 3}, "other": "decline"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	try(t, "call", url, "ShipOrder", "--answers", file).want(t, exitOK, `Shipped with {"parcels":3,"trackingNumber":"1Z999"}.`+"\n")
+	try(t, "call", url, "ShipOrder", "--answers", file, "--answer", "ship.parcels=4").want(t, exitOK, `Shipped with {"parcels":4,"trackingNumber":"1Z999"}.`+"\n")
+	try(t, "call", url, "ShipOrder", "--answers", file, "--decline", "ship").want(t, exitOK, "Shipping cancelled: decline.\n")
+	tryWith(t, &console{in: strings.NewReader(`{"ship":"cancel"}`), interactive: true}, "call", url, "ShipOrder", "--answers", "-").want(t, exitOK, "Shipping cancelled: cancel.\n")
+	tryWith(t, &console{in: strings.NewReader(`{"ship":7}`)}, "call", url, "ShipOrder", "--answers", "-").want(t, exitUsage, "", `"ship"`)
+}
+
+func TestPrompt(t *testing.T) {
+	url := shop(t)
+	call := []string{"call", url, "ShipOrder"}
+	o := typed(t, "f\n1Z999\n\ny\n2\nDHL\ns\n", call...)
+	o.want(t, exitOK, `Shipped with {"carrier":"dhl","extras":["signature"],"fragile":true,"parcels":1,"trackingNumber":"1Z999"}.`+"\n",
+		url+` (calls itself "shop") asks, for its tool ShipOrder:`, "  | Ship this order", "Tracking Number (trackingNumber): text, required", "Enter keeps 1", "Your answer:")
+	last := -1
+	for _, label := range []string{"(trackingNumber):", "(parcels):", "(fragile):", "(extras):", "(carrier):"} {
+		i := strings.Index(o.err, label)
+		if i < last {
+			t.Errorf("%s comes too early:\n%s", label, o.err)
+		}
+		last = i
+	}
+	typed(t, "d\n", call...).want(t, exitOK, "Shipping cancelled: decline.\n")
+	typed(t, "c\n", call...).want(t, exitOK, "Shipping cancelled: cancel.\n")
+	typed(t, "", call...).want(t, exitOK, "Shipping cancelled: cancel.\n")
+	typed(t, "f\n1\n", call...).want(t, exitOK, "Shipping cancelled: cancel.\n")
+	// Nothing is preselected; a wrong value is asked again; the review can go back.
+	typed(t, "\nx\nf\nfirst\nmany\n2\n\n\n\n\ne\nsecond\n-\n\n\n\ns\n", call...).
+		want(t, exitOK, `Shipped with {"trackingNumber":"second"}.`+"\n", `"many" is not an integer`, "(left out)")
+	// What flags gave is the start.
+	typed(t, "f\n9\n\n\n\n\nsend\n", append(call, "--answer", "ship.parcels=5")...).want(t, exitOK, `Shipped with {"parcels":5,"trackingNumber":"9"}.`+"\n", "Enter keeps 5")
+}
+
+func TestWire(t *testing.T) {
+	url := shop(t)
+	t.Setenv("ELICIT_TEST_TOKEN", "hush-token")
+	args := []string{"call", url, "ShipOrder", "--answer", "ship.trackingNumber=1Z999", "--token-env", "ELICIT_TEST_TOKEN", "--header", "X-Api-Key: hush-key", "--wire"}
+	o := try(t, args...)
+	o.want(t, exitOK, `Shipped with {"parcels":1,"trackingNumber":"1Z999"}.`+"\n",
+		"POST / HTTP/1.1\nHost: "+strings.TrimPrefix(url, "http://")+"\n", "Authorization: [redacted]", "X-Api-Key: [redacted]", "Mcp-Name: ShipOrder",
+		"HTTP/1.1 200 OK", `  "method": "tools/call"`, `"resultType": "input_required"`, `"trackingNumber": "1Z999"`)
+	if strings.Contains(o.err, "hush") {
+		t.Errorf("--wire shows a credential:\n%s", o.err)
+	}
+	args[len(args)-1] = "--wire=raw"
+	try(t, args...).want(t, exitOK, o.out, "Bearer hush-token", "hush-key")
+}
+
+// hostile holds what no output may contain: escape sequences in C0 and C1, bidirectional and zero-width characters.
+const hostile = "A\x1b[2J\u009b31m\u202eB\u200b\u2066C\ufeff\x07"
+
+func TestHostileStrings(t *testing.T) {
+	quoted, _ := json.Marshal(hostile)
+	h := string(quoted)
+	results := map[string]string{
+		"text":       `{"resultType":"complete","content":[{"type":"text","text":` + h + `}]}`,
+		"error":      `{"resultType":"complete","isError":true,"content":[{"type":"text","text":` + h + `}]}`,
+		"structured": `{"resultType":"complete","content":[],"structuredContent":{` + h + `:` + h + `}}`,
+		"link":       `{"resultType":"complete","content":[{"type":"resource_link","uri":` + h + `,"name":` + h + `},{"type":"image","mimeType":` + h + `,"data":""}]}`,
+		"type":       `{"resultType":` + h + `}`,
+		"method":     `{"resultType":"input_required","inputRequests":{` + h + `:{"method":` + h + `,"params":{}}}}`,
+		"form": `{"resultType":"input_required","inputRequests":{` + h + `:{"method":"elicitation/create","params":{"message":` + h + `,"requestedSchema":{"type":"object","properties":{` +
+			h + `:{"type":"string","title":` + h + `,"description":` + h + `,"default":` + h + `},"c":{"type":"string","oneOf":[{"const":` + h + `,"title":` + h + `}]},"t":{"type":` + h + `}},"required":["c"]}}}}}`,
+		"page": `{"resultType":"input_required","inputRequests":{"x":{"method":"elicitation/create","params":{"mode":"url","message":"m","elicitationId":"e","url":` + h + `}}}}`,
+	}
+	for name, result := range results {
+		t.Run(name, func(t *testing.T) {
+			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				body, _ := io.ReadAll(r.Body)
+				var msg struct {
+					ID     json.RawMessage
+					Method string
+				}
+				_ = json.Unmarshal(body, &msg)
+				out := result
+				if msg.Method == "server/discover" {
+					out = `{"supportedVersions":["2026-07-28"],"capabilities":{"tools":{}},"resultType":"complete","_meta":{"io.modelcontextprotocol/serverInfo":{"name":` + h + `,"version":"1"}}}`
+				}
+				w.Header().Set("Content-Type", "application/json")
+				fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":%s}`, msg.ID, out)
+			}))
+			defer s.Close()
+			for _, flags := range [][]string{{"--wire"}, {"--wire=raw"}, {"--json"}, nil} {
+				args := append([]string{"call", s.URL, "T"}, flags...)
+				for _, o := range []outcome{try(t, args...), typed(t, "f\n\n1\n\nx\ne\nz\n\n\nd\nd\n", args...)} {
+					for _, r := range o.out + o.err {
+						if r < ' ' && r != '\n' || r >= 0x7f && r < 0xa0 || r >= 0x200b && r <= 0x200f || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 || r == 0xfeff {
+							t.Fatalf("%q: %U reaches the terminal:\n%q\n%q", flags, r, o.out, o.err)
+						}
+					}
+				}
+			}
+		})
+	}
+}
+
+// The exit codes of the program as it is built.
+func TestBinary(t *testing.T) {
+	bin := filepath.Join(t.TempDir(), "elicit")
+	if out, err := exec.Command("go", "build", "-o", bin, ".").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	url := shop(t)
+	for _, tt := range []struct {
+		code int
+		out  string
+		args []string
+	}{
+		{exitOK, "Shipping cancelled: decline.\n", []string{"call", url, "ShipOrder", "--decline", "ship"}},
+		{exitToolError, "", []string{"call", url, "Fail"}},
+		{exitUsage, "", []string{"call", url}},
+		{exitServer, "", []string{"call", url, "Nowhere"}},
+		{exitUnanswered, "", []string{"call", url, "ShipOrder"}},
+	} {
+		var stdout bytes.Buffer
+		cmd := exec.Command(bin, tt.args...)
+		cmd.Stdout = &stdout
+		err := cmd.Run() // Without a terminal: stdin is the null device.
+		if code := cmd.ProcessState.ExitCode(); code != tt.code || stdout.String() != tt.out {
+			t.Errorf("%q: exit %d (%v), want %d; stdout %q, want %q", tt.args, code, err, tt.code, stdout.String(), tt.out)
+		}
+	}
+}
