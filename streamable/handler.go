@@ -227,7 +227,8 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	modern := namesModern(r)
-	if wire.IsArray(body) && !modern {
+	older := !modern && (r.Header.Get("Mcp-Session-Id") != "" || r.Header.Get("Mcp-Protocol-Version") != "")
+	if wire.IsArray(body) && older {
 		h.serveLegacyBatch(w, r, body)
 		return
 	}
@@ -237,7 +238,7 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request) {
 		h.refuse(w, r, m.ID, e)
 	case modern || m.Version() != nil:
 		h.serveModern(w, r, m)
-	case m.Method == "initialize" || r.Header.Get("Mcp-Session-Id") != "" || r.Header.Get("Mcp-Protocol-Version") != "":
+	case older || m.Method == "initialize":
 		h.serveLegacyMessage(w, r, m, body)
 	default:
 		h.refuse(w, r, m.ID, wire.Errf(mcp.CodeHeaderMismatch, "the request has no MCP-Protocol-Version header"))

@@ -37,25 +37,44 @@ func checkContent(r *http.Request) *wire.Error {
 	return nil
 }
 
-// accepts reports whether the client takes JSON and event streams (RFC 9110, section 12.5.1).
+// accepts reports whether the client takes JSON and event streams (RFC 9110, section 12.5.1): of the ranges that match a
+// type, the most specific counts.
 func accepts(r *http.Request) (json, stream bool) {
+	var j, s acceptance
 	for _, v := range r.Header.Values("Accept") {
 		for part := range strings.SplitSeq(v, ",") {
 			media, params, _ := strings.Cut(part, ";")
-			if refused(params) {
-				continue
-			}
+			ok := !refused(params)
 			switch strings.ToLower(strings.TrimSpace(media)) {
 			case "*/*":
-				json, stream = true, true
-			case "application/json", "application/*":
-				json = true
-			case "text/event-stream", "text/*":
-				stream = true
+				j.say(1, ok)
+				s.say(1, ok)
+			case "application/*":
+				j.say(2, ok)
+			case "application/json":
+				j.say(3, ok)
+			case "text/*":
+				s.say(2, ok)
+			case "text/event-stream":
+				s.say(3, ok)
 			}
 		}
 	}
-	return json, stream
+	return j.ok, s.ok
+}
+
+// acceptance is what the most specific range so far says of a type.
+type acceptance struct {
+	specific int
+	ok       bool
+}
+
+func (a *acceptance) say(specific int, ok bool) {
+	if specific > a.specific {
+		*a = acceptance{specific, ok}
+	} else if specific == a.specific {
+		a.ok = a.ok || ok
+	}
 }
 
 // refused reports whether the parameters say q=0, which means not acceptable.
@@ -156,13 +175,13 @@ func (h *Handler) checkHeaders(r *http.Request, m *wire.Message) (http.Header, *
 		switch {
 		case !ok || !isString:
 			return nil, wire.Errf(jsonrpc.CodeInvalidParams, "params.%s must be a string", param)
-		case name != want && v != want: // a name may look like an encoded one
+		case name != want:
 			return nil, mismatch("the Mcp-Name header is %q, but params.%s is %q", name, param, want)
 		}
 		header["Mcp-Name"] = []string{want}
 	}
 	for name, values := range r.Header {
-		if !strings.HasPrefix(name, "Mcp-Param-") {
+		if m.Method != "tools/call" || !strings.HasPrefix(name, "Mcp-Param-") {
 			continue
 		}
 		if len(values) > 1 {
@@ -173,6 +192,9 @@ func (h *Handler) checkHeaders(r *http.Request, m *wire.Message) (http.Header, *
 		}
 		if _, e := decodeSentinel(name, values[0]); e != nil {
 			return nil, e
+		}
+		if values[0] == "" {
+			header[name] = []string{sentinelBegin + sentinelEnd} // the SDK takes an empty value for none
 		}
 	}
 	return header, nil

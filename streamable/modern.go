@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/elicit-go/elicit/internal/wire"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -41,6 +42,8 @@ func (h *Handler) serveModern(w http.ResponseWriter, r *http.Request, m *wire.Me
 	ctx, exchange := wire.WithExchange(r.Context())
 	inner := r.WithContext(ctx)
 	inner.Header = header
+	header["Content-Type"] = []string{"application/json"} // the SDK reads parameters too
+	header.Del("Last-Event-ID")                           // to be ignored (streamable-http, "Earlier Streamable HTTP Revisions")
 	body := m.Append(nil, id)
 	inner.Body, inner.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 	out := newResponder(w, h.opts.KeepAlive, id, m.ID, exchange)
@@ -63,7 +66,7 @@ func (h *Handler) checkModern(r *http.Request, m *wire.Message, info wire.Info) 
 	if e := m.CheckClient(); e != nil {
 		return nil, e
 	}
-	if slices.Contains(removed, m.Method) {
+	if slices.Contains(removed, m.Method) || strings.HasPrefix(m.Method, "notifications/") {
 		return nil, &wire.Error{Status: http.StatusNotFound, Code: jsonrpc.CodeMethodNotFound, Message: "method " + m.Method + " is not in revision " + version}
 	}
 	header, e := h.checkHeaders(r, m)

@@ -73,11 +73,19 @@ func (o *responder) Write(p []byte) (int, error) {
 		o.begin()
 	}
 	o.done = final
-	if _, err := o.w.Write(append(append([]byte("event: message\ndata: "), body...), "\n\n"...)); err != nil {
+	if err := o.event(body); err != nil {
 		return 0, err
 	}
-	o.flush()
 	return len(p), nil
+}
+
+// event writes an event.
+func (o *responder) event(data []byte) error {
+	if _, err := o.w.Write(append(append([]byte("event: message\ndata: "), data...), "\n\n"...)); err != nil {
+		return err
+	}
+	o.flush()
+	return nil
 }
 
 // begin turns the response into an event stream.
@@ -116,14 +124,21 @@ func (o *responder) finish() {
 		o.idle.Stop()
 	}
 	close(o.closed)
-	if o.done || o.stream {
-		o.done = true
+	if o.done {
 		return
 	}
 	o.done = true
 	if rawjson.Check(o.plain, rawjson.MaxDepth) == nil && rawjson.Kind(o.plain) == '{' {
+		// The SDK writes some errors outside its event stream, even after that has begun.
 		body, _, code := o.restore(o.plain)
-		writeJSON(o.w, o.statusOf(code), body)
+		if o.stream {
+			_ = o.event(body)
+		} else {
+			writeJSON(o.w, o.statusOf(code), body)
+		}
+		return
+	}
+	if o.stream {
 		return
 	}
 	if len(o.plain) == 0 && o.status == 0 {

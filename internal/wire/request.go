@@ -79,11 +79,12 @@ func Parse(body []byte) (*Message, *Error) {
 	default:
 		return m, Errf(jsonrpc.CodeInvalidRequest, "the body is no JSON-RPC message: it must be an object")
 	}
-	if name, dup := rawjson.Duplicate(body, true); dup {
-		return m, Errf(jsonrpc.CodeInvalidRequest, "the message has the member %q twice", name)
-	}
 	var version, method, params, result, failure json.RawMessage
+	ids := 0
 	for name, value := range rawjson.Members(body) {
+		if s, _ := rawjson.String(name); strings.EqualFold(s, "id") {
+			ids++
+		}
 		switch {
 		case rawjson.NameIs(name, "jsonrpc"):
 			version = value
@@ -98,6 +99,12 @@ func Parse(body []byte) (*Message, *Error) {
 		case rawjson.NameIs(name, "error"):
 			failure = value
 		}
+	}
+	if name, dup := rawjson.Duplicate(body, true); dup {
+		if ids > 1 || !validID(m.ID) {
+			m.ID = nil
+		}
+		return m, Errf(jsonrpc.CodeInvalidRequest, "the message has the member %q twice", name)
 	}
 	hasID := m.ID != nil
 	if hasID && !validID(m.ID) {
@@ -201,7 +208,9 @@ func (m *Message) CheckClient() *Error {
 		return Errf(jsonrpc.CodeInvalidParams, "params._meta: %q is malformed", mcp.MetaKeyClientCapabilities)
 	}
 	if info, ok := rawjson.Get(m.Meta, mcp.MetaKeyClientInfo); ok {
-		if rawjson.Kind(info) != '{' || json.Unmarshal(info, &mcp.Implementation{}) != nil {
+		name, _ := rawjson.Get(info, "name")
+		version, _ := rawjson.Get(info, "version")
+		if rawjson.Kind(info) != '{' || rawjson.Kind(name) != '"' || rawjson.Kind(version) != '"' || json.Unmarshal(info, &mcp.Implementation{}) != nil {
 			return Errf(jsonrpc.CodeInvalidParams, "params._meta: %q must be an object with a name and a version", mcp.MetaKeyClientInfo)
 		}
 	}
@@ -235,6 +244,16 @@ func (m *Message) CheckParams() *Error {
 	}{{"arguments", '{', "an object"}, {"inputResponses", '{', "an object"}, {"requestState", '"', "a string"}} {
 		if v, ok := rawjson.Get(m.Params, c.name); ok && rawjson.Kind(v) != c.kind && rawjson.Kind(v) != 'n' {
 			return Errf(jsonrpc.CodeInvalidParams, "params.%s must be %s", c.name, c.what)
+		}
+	}
+	if m.Method != "prompts/get" {
+		return nil
+	}
+	arguments, _ := rawjson.Get(m.Params, "arguments")
+	for name, value := range rawjson.Members(arguments) {
+		if rawjson.Kind(value) != '"' {
+			s, _ := rawjson.String(name)
+			return Errf(jsonrpc.CodeInvalidParams, "params.arguments: %q must be a string", s)
 		}
 	}
 	return nil
