@@ -493,3 +493,14 @@ func TestElicittestAsked(t *testing.T) {
 		t.Errorf("%+v", asked)
 	}
 }
+
+func TestNewTwiceForOneServerPanics(t *testing.T) {
+	server := newServer()
+	elicit.New(server, quiet(elicit.Options{}))
+	defer func() {
+		if r := fmt.Sprint(recover()); !strings.Contains(r, "before") {
+			t.Error(r)
+		}
+	}()
+	elicit.New(server, quiet(elicit.Options{}))
+}

@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
+	"weak"
 
 	"github.com/elicit-go/elicit/internal/state"
 	"github.com/elicit-go/elicit/internal/tool"
@@ -76,14 +78,21 @@ type Options struct {
 	Logger *slog.Logger
 }
 
+// known are the servers that New was given. It keeps none of them alive.
+var known sync.Map // weak.Pointer[mcp.Server] → true
+
 // New makes the handlers of server able to ask, however they were or will be registered: by [AddTool], mcp.AddTool,
 // Server.AddTool, AddPrompt, AddResource or AddResourceTemplate.
 //
 // It installs one receiving middleware. Middleware added to server before New sees, when a handler asks, the asking
 // error inside a result with IsError; middleware added after it sees the input_required result.
 //
-// New panics if opts cannot work, saying what to change.
+// New panics if opts cannot work, saying what to change, and if server was given to it before.
 func New(server *mcp.Server, opts *Options) *Server {
+	if _, again := known.LoadOrStore(weak.Make(server), true); again {
+		panic("elicit.New: this server was given to New before: keep the *elicit.Server that it returned")
+	}
+	runtime.AddCleanup(server, func(k weak.Pointer[mcp.Server]) { known.Delete(k) }, weak.Make(server))
 	s := &Server{mcp: server, features: map[string]map[string]state.Digest{}, now: time.Now}
 	if opts != nil {
 		s.opts = *opts
