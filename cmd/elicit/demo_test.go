@@ -61,7 +61,7 @@ func TestDemo(t *testing.T) {
 	o.want(t, exitOK, "Shipped as 1Z999.\n",
 		"--- request 1\nPOST / HTTP/1.1\nHost: 127.0.0.1:", "--- response 1\nHTTP/1.1 200 OK\n", "--- request 2\n", "--- response 2\n",
 		"Mcp-Method: tools/call\nMcp-Name: ShipOrder\nMcp-Protocol-Version: 2026-07-28\n", `"resultType": "input_required"`,
-		`    "inputResponses": { "ship": { "action": "accept", "content": { "trackingNumber": "1Z999" } } }`, `"resultType": "complete"`)
+		`"ship": { "action": "accept", "content": { "trackingNumber": "1Z999" } }`, `"resultType": "complete"`)
 	if strings.Contains(o.err, "requestState") || strings.Contains(o.err, "request 3") || strings.Contains(o.err, "server/discover") {
 		t.Errorf("more than the two POSTs of the form:\n%s", o.err)
 	}
