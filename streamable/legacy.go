@@ -62,6 +62,8 @@ func (h *Handler) serveLegacyBatch(w http.ResponseWriter, r *http.Request, body 
 
 func replaceBody(r *http.Request, body []byte) *http.Request {
 	r = r.WithContext(r.Context())
+	r.Header = r.Header.Clone()
+	r.Header.Set("Content-Type", "application/json") // the SDK reads parameters too
 	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 	return r
 }
@@ -112,13 +114,15 @@ func (h *Handler) serveLegacy(w http.ResponseWriter, r *http.Request, m *wire.Me
 		return
 	}
 	if id == "" {
-		if !h.sessions.room() {
+		slot, ok := h.sessions.reserve()
+		if !ok {
 			w.Header().Set("Retry-After", "60")
 			h.refuse(w, r, msgID, &wire.Error{Status: http.StatusServiceUnavailable, Code: jsonrpc.CodeInternalError, Message: "there are too many sessions; try again later, or use revision 2026-07-28, which has none"})
 			return
 		}
+		defer h.sessions.release(slot)
 		if out, ok := w.(*legacyResponder); ok {
-			out.opened = func(id string) { h.sessions.add(id, who, server) }
+			out.opened = func(id string) { h.sessions.add(slot, id, who, server) }
 		}
 	}
 	if r.Method == http.MethodPost {
@@ -139,10 +143,14 @@ func noSession() *wire.Error {
 
 // sessions says whose each session is.
 type sessions struct {
-	max int
-	mu  sync.Mutex
-	all map[string]session
+	max      int
+	mu       sync.Mutex
+	all      map[string]session
+	reserved int // slots of handshakes that are under way
 }
+
+// A slot is room for one session.
+type slot struct{ used bool }
 
 type session struct {
 	who    string
@@ -156,9 +164,10 @@ func (s *sessions) ownedBy(id, who string) bool {
 	return ok && x.who == who
 }
 
-func (s *sessions) add(id, who string, server *mcp.Server) {
+func (s *sessions) add(in *slot, id, who string, server *mcp.Server) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.use(in)
 	if s.all == nil {
 		s.all = map[string]session{}
 	}
@@ -171,12 +180,35 @@ func (s *sessions) remove(id string) {
 	delete(s.all, id)
 }
 
-// room reports whether one more session fits. The SDK does not tell when a session ends, so those that have ended are
-// looked for when it would not.
-func (s *sessions) room() bool {
+// release gives a slot back if no session took it.
+func (s *sessions) release(in *slot) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.all) < s.max {
+	s.use(in)
+}
+
+func (s *sessions) use(in *slot) {
+	if !in.used {
+		in.used = true
+		s.reserved--
+	}
+}
+
+// reserve reserves room for one more session, if there is some.
+func (s *sessions) reserve() (*slot, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.room() {
+		return nil, false
+	}
+	s.reserved++
+	return &slot{}, true
+}
+
+// room reports whether one more session fits. The SDK does not tell when a session ends, so those that have ended are
+// looked for when it would not. The caller holds s.mu.
+func (s *sessions) room() bool {
+	if len(s.all)+s.reserved < s.max {
 		return true
 	}
 	live := map[string]bool{}
@@ -195,7 +227,7 @@ func (s *sessions) room() bool {
 			delete(s.all, id)
 		}
 	}
-	return len(s.all) < s.max
+	return len(s.all)+s.reserved < s.max
 }
 
 // legacyResponder passes on what the SDK's handler writes, but for errors in plain text, which become JSON-RPC errors, and
