@@ -67,7 +67,10 @@ func (c *call) end() {
 	inflight[c.session] = rest
 }
 
-// findCall is the call of cs with this id; without an id, the only call of cs. Nil when that is not clear.
+// noCall is the id of what belongs to no call, as opposed to "", which is unknown.
+const noCall = "-"
+
+// findCall is the call of cs with this id; when that is unknown, the only call of cs. Nil when there is none or several.
 func findCall(cs *mcp.ClientSession, id string) *call {
 	inflightMu.Lock()
 	defer inflightMu.Unlock()

@@ -26,12 +26,12 @@ func FuzzKeeper(f *testing.F) {
 	f.Fuzz(func(t *testing.T, msg []byte) {
 		k := &keeper{server: "http://localhost/"}
 		in := bytes.Clone(msg)
-		out := k.message(msg, nil)
+		out := k.message(msg, nil, "")
 		if !bytes.Equal(msg, in) {
 			t.Fatalf("%q became %q", in, msg)
 		}
 		c := &call{}
-		withCall := k.message(msg, c)
+		withCall := k.message(msg, c, "7")
 		if rawjson.Check(msg, maxDepth) != nil {
 			if !bytes.Equal(out, msg) || !bytes.Equal(withCall, msg) || c.take() != nil {
 				t.Fatalf("%q became %q", msg, out)
@@ -53,7 +53,7 @@ func FuzzKeeper(f *testing.F) {
 func TestKeptIsTakenOutAgain(t *testing.T) {
 	k := &keeper{server: "http://localhost/"}
 	const schema = `{"type":"object","properties":{"z":{"type":"integer","default":9007199254740993},"a":{"type":"string"}}}`
-	raw := k.params([]byte(`{"message":"m","_meta":{"own":1},"requestedSchema":`+schema+`}`), "key", &call{id: "7"})
+	raw := k.params([]byte(`{"message":"m","_meta":{"own":1},"requestedSchema":`+schema+`}`), "key", "7")
 	var p mcp.ElicitParams
 	if err := json.Unmarshal(raw, &p); err != nil {
 		t.Fatal(err)

@@ -60,8 +60,13 @@ func (t *roundTripper) RoundTrip(req *http.Request) (*http.Response, error) {
 		}
 	}
 	c := callOf(req.Context())
-	if c != nil {
+	id := "" // The event stream of older protocols carries what belongs to any request.
+	switch {
+	case c != nil:
 		c.connected(t.keeper.server, t.keeper.answerer)
+		id = c.id
+	case req.Method == http.MethodPost:
+		id = noCall
 	}
 
 	n := int(t.exchange.Add(1))
@@ -84,7 +89,7 @@ func (t *roundTripper) RoundTrip(req *http.Request) (*http.Response, error) {
 			body: res.Body, src: newLineReader(res.Body, maxMessage),
 			pass: func(data []byte) []byte {
 				t.tap(WireMessage{Exchange: n, Kind: WireEvent, Body: data})
-				return t.keeper.message(data, c)
+				return t.keeper.message(data, c, id)
 			},
 		}
 	default:
@@ -100,7 +105,7 @@ func (t *roundTripper) RoundTrip(req *http.Request) (*http.Response, error) {
 		head.Body = data
 		t.tap(head)
 		if media == "application/json" && res.StatusCode < 300 {
-			data = t.keeper.message(data, c)
+			data = t.keeper.message(data, c, id)
 		}
 		res.Body = io.NopCloser(bytes.NewReader(data))
 		res.ContentLength = int64(len(data))
