@@ -94,14 +94,15 @@ func TestConnectEndsWithItsContext(t *testing.T) {
 }
 
 func TestMessagesAreBounded(t *testing.T) {
-	huge := strings.Repeat("x", 33<<20)
+	answer.SetMaxMessage(t, 1<<20)
+	huge := strings.Repeat("x", 2<<20)
 	for name, sse := range map[string]bool{"JSON": false, "events": true} {
 		s := newWireServer(t, `{"resultType":"complete","content":[{"type":"text","text":"`+huge+`"}]}`)
 		s.sse = sse
 		_, err := call(t, s, nil)
 		if err == nil {
 			t.Errorf("%s: no error", name)
-		} else if !sse && !strings.Contains(err.Error(), "longer than 32 MiB") {
+		} else if !strings.Contains(err.Error(), "longer than 1 MiB") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -17,8 +17,8 @@ import (
 	"github.com/elicit-go/elicit/internal/rawjson"
 )
 
-// maxMessage bounds one message of a server, in bytes.
-const maxMessage = 32 << 20
+// maxMessage bounds one message of a server, in bytes. A variable for tests.
+var maxMessage = 32 << 20
 
 // A roundTripper stands between the SDK's streamable client and the network: it corrects headers, adds the caller's,
 // shows both directions to the wire tap and keeps what the SDK would lose of the bodies.
@@ -91,9 +91,15 @@ func (t *roundTripper) RoundTrip(req *http.Request) (*http.Response, error) {
 				t.tap(WireMessage{Exchange: n, Kind: WireEvent, Body: data})
 				return t.keeper.message(data, c, id)
 			},
+			fail: func(err error) {
+				t.tap(WireMessage{Exchange: n, Kind: WireFailure, Body: []byte(err.Error())})
+				if c != nil {
+					c.broke(err)
+				}
+			},
 		}
 	default:
-		data, err := io.ReadAll(io.LimitReader(res.Body, maxMessage+1))
+		data, err := io.ReadAll(io.LimitReader(res.Body, int64(maxMessage)+1))
 		res.Body.Close()
 		if err == nil && len(data) > maxMessage {
 			err = tooLarge()
