@@ -31,7 +31,7 @@ var imports = map[string]string{
 	"elicit": "github.com/elicit-go/elicit", "form": "github.com/elicit-go/elicit/form", "answer": "github.com/elicit-go/elicit/answer",
 	"elicittest": "github.com/elicit-go/elicit/elicittest", "streamable": "github.com/elicit-go/elicit/streamable",
 	"mcp": "github.com/modelcontextprotocol/go-sdk/mcp", "auth": "github.com/modelcontextprotocol/go-sdk/auth",
-	"json": "encoding/json", "http": "net/http", "base64": "encoding/base64", "slog": "log/slog", "rand": "crypto/rand", "sql": "database/sql",
+	"json": "encoding/json", "http": "net/http", "httptest": "net/http/httptest", "base64": "encoding/base64", "slog": "log/slog", "rand": "crypto/rand", "sql": "database/sql",
 	"context": "context", "errors": "errors", "fmt": "fmt", "log": "log", "os": "os", "strings": "strings", "testing": "testing", "time": "time", "sync": "sync",
 }
 
