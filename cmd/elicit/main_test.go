@@ -217,7 +217,7 @@ func TestPrompt(t *testing.T) {
 	call := []string{"call", url, "ShipOrder"}
 	o := typed(t, "f\n1Z999\n\ny\n2\nDHL\ns\n", call...)
 	o.want(t, exitOK, `Shipped with {"carrier":"dhl","extras":["signature"],"fragile":true,"parcels":1,"trackingNumber":"1Z999"}.`+"\n",
-		url+` (calls itself "shop") asks, for its tool ShipOrder:`, "  | Ship this order", "Tracking Number (trackingNumber): text, required", "Enter keeps 1", "Your answer:")
+		url+` (calls itself "shop") asks, for its tool ShipOrder:`, "  | Ship this order", "Tracking Number (trackingNumber): text, required", "Enter keeps 1", "Your answer:\n  Tracking Number: 1Z999\n  parcels: 1\n  fragile: yes\n  extras: signature\n  carrier: DHL\n")
 	last := -1
 	for _, label := range []string{"(trackingNumber):", "(parcels):", "(fragile):", "(extras):", "(carrier):"} {
 		i := strings.Index(o.err, label)

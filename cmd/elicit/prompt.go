@@ -160,7 +160,7 @@ func (p *prompter) answer(ctx context.Context, r *answer.Request, given map[stri
 			v, ok := content[f.Name]
 			shown := "(left out)"
 			if ok {
-				shown = display(v)
+				shown = display(f, v)
 			}
 			p.con.say(fmt.Sprintf("  %s: %s", answer.PlainLine(f.Label()), shown))
 		}
@@ -231,7 +231,7 @@ func (p *prompter) fill(ctx context.Context, f answer.Field, content map[string]
 	}
 	var hints []string
 	if has {
-		hints = append(hints, "Enter keeps "+display(start))
+		hints = append(hints, "Enter keeps "+display(f, start))
 	}
 	if !f.Required && has {
 		hints = append(hints, "- leaves it out")
@@ -330,15 +330,34 @@ func kindOf(f answer.Field) string {
 	return kind + ", optional"
 }
 
-// display is a value for reading.
-func display(v any) string {
+// display is a field's value for reading: options by their titles.
+func display(f answer.Field, v any) string {
 	data, err := json.Marshal(v)
 	if err != nil {
 		return "?"
 	}
-	var s string
-	if json.Unmarshal(data, &s) == nil {
-		return answer.PlainLine(s)
+	title := func(value string) string {
+		for _, o := range f.Options {
+			if o.Value == value {
+				value = o.Title
+			}
+		}
+		return answer.PlainLine(value)
+	}
+	var one string
+	var several []string
+	switch {
+	case json.Unmarshal(data, &one) == nil:
+		return title(one)
+	case json.Unmarshal(data, &several) == nil:
+		for i, value := range several {
+			several[i] = title(value)
+		}
+		return strings.Join(several, ", ")
+	case string(data) == "true":
+		return "yes"
+	case string(data) == "false":
+		return "no"
 	}
 	return escapeHidden(data)
 }
