@@ -20,7 +20,8 @@ const (
 type Request struct {
 	// Key names the question inside its call: ship. It is empty when an older server asked without telling one.
 	Key string
-	// Server is the address the question came from, http://localhost:5280/; empty where the transport knows none.
+	// Server is the address the question came from, http://localhost:5280/, or the command that runs the server; empty
+	// where the transport knows neither.
 	// An Answerer shows it first: it is what the server cannot choose.
 	Server string
 	// ServerName is the name the server gives itself; empty when it gives none. Show it quoted.

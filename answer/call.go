@@ -71,6 +71,7 @@ func CallTool(ctx context.Context, cs *mcp.ClientSession, p *mcp.CallToolParams,
 	for round := 1; ; round++ {
 		res, err := send(ctx, cs, params)
 		if err != nil {
+			err = c.because(err)
 			if f := c.failed(); f != nil {
 				return nil, fmt.Errorf("%w; then the server ended the call: %w", f, err)
 			}

@@ -76,14 +76,34 @@ func Connect(ctx context.Context, impl *mcp.Implementation, endpoint string, opt
 	}
 	client.Transport = rt
 
-	defer rt.connecting(ctx)()
-	session, err := o.client(impl).Connect(ctx,
-		&mcp.StreamableClientTransport{Endpoint: endpoint, HTTPClient: &client},
-		&mcp.ClientSessionOptions{ProtocolVersion: o.ProtocolVersion})
-	if err != nil {
-		return nil, fmt.Errorf("connecting to %s: %w", endpoint, err)
+	connected := rt.connecting(ctx)
+	type outcome struct {
+		session *mcp.ClientSession
+		err     error
 	}
-	return session, nil
+	done := make(chan outcome, 1)
+	go func() {
+		session, err := o.client(impl).Connect(ctx,
+			&mcp.StreamableClientTransport{Endpoint: endpoint, HTTPClient: &client},
+			&mcp.ClientSessionOptions{ProtocolVersion: o.ProtocolVersion})
+		done <- outcome{session, err}
+	}()
+	select {
+	case got := <-done:
+		connected()
+		if got.err != nil {
+			return nil, fmt.Errorf("connecting to %s: %w", endpoint, got.err)
+		}
+		return got.session, nil
+	case <-ctx.Done():
+		// The SDK goes on trying to open the event stream of older protocols for a while, whatever ctx says.
+		go func() {
+			if late := <-done; late.session != nil {
+				_ = late.session.Close()
+			}
+		}()
+		return nil, fmt.Errorf("connecting to %s: %w", endpoint, context.Cause(ctx))
+	}
 }
 
 // client is the SDK's client as the options want it.

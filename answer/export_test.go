@@ -11,3 +11,10 @@ func SetPauses(t *testing.T, first, last time.Duration) {
 	firstPause, lastPause = first, last
 	t.Cleanup(func() { firstPause, lastPause = f, l })
 }
+
+// SetMaxMessage sets the bound on messages, in bytes, for one test.
+func SetMaxMessage(t *testing.T, n int) {
+	before := maxMessage
+	maxMessage = n
+	t.Cleanup(func() { maxMessage = before })
+}

@@ -3,6 +3,7 @@ package answer
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strconv"
 	"sync"
@@ -22,6 +23,7 @@ type call struct {
 	answerer Answerer        // the caller's; when nil, that of the connection
 	server   string          // address, once a transport has told it
 	result   json.RawMessage // of this round, exact, once a transport has told it
+	fault    error           // what broke the response off, where the SDK only says that it ended
 	ended    bool
 	asked    []string
 	previous map[string]*mcp.ElicitResult
@@ -67,7 +69,10 @@ func (c *call) end() {
 	inflight[c.session] = rest
 }
 
-// findCall is the call of cs with this id; without an id, the only call of cs. Nil when that is not clear.
+// noCall is the id of what belongs to no call, as opposed to "", which is unknown.
+const noCall = "-"
+
+// findCall is the call of cs with this id; when that is unknown, the only call of cs. Nil when there is none or several.
 func findCall(cs *mcp.ClientSession, id string) *call {
 	inflightMu.Lock()
 	defer inflightMu.Unlock()
@@ -98,6 +103,23 @@ func (c *call) keep(result []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.result = slices.Clone(result)
+}
+
+// broke notes what broke a response off.
+func (c *call) broke(err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.fault = err
+}
+
+// because is err, with what broke the response off, if something did.
+func (c *call) because(err error) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.fault == nil {
+		return err
+	}
+	return fmt.Errorf("%w: %w", err, c.fault)
 }
 
 func (c *call) take() json.RawMessage {

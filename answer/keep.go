@@ -52,8 +52,9 @@ type keeper struct {
 // maxDepth is how deeply an incoming message may nest. The questions themselves are flat; tool output may be anything.
 const maxDepth = 512
 
-// message passes on a JSON-RPC message, given the call on whose behalf it came, or nil.
-func (k *keeper) message(msg []byte, c *call) []byte {
+// message passes on a JSON-RPC message that came on behalf of a request: of c, when that is a CallTool's, else nil. A
+// question in it belongs to the call with the id given, as [findCall] takes it.
+func (k *keeper) message(msg []byte, c *call, id string) []byte {
 	if rawjson.Check(msg, maxDepth) != nil {
 		return msg // The SDK says what is wrong.
 	}
@@ -61,20 +62,17 @@ func (k *keeper) message(msg []byte, c *call) []byte {
 		if !rawjson.NameIs(method, methodElicit) {
 			return msg
 		}
-		return edit(msg, "params", func(params []byte) []byte { return k.params(params, "", c) })
+		return edit(msg, "params", func(params []byte) []byte { return k.params(params, "", id) })
 	}
 	return edit(msg, "result", func(result []byte) []byte { return k.result(result, c) })
 }
 
 // params passes on the params of an elicitation/create.
-func (k *keeper) params(params []byte, key string, c *call) []byte {
+func (k *keeper) params(params []byte, key, id string) []byte {
 	if rawjson.Kind(params) != '{' {
 		return params
 	}
-	note := kept{Server: k.server, Key: key}
-	if c != nil {
-		note.Call = c.id
-	}
+	note := kept{Server: k.server, Key: key, Call: id}
 	if schema, ok := rawjson.Get(params, "requestedSchema"); ok && rawjson.Kind(schema) == '{' {
 		note.Schema = string(schema)
 	}
@@ -112,7 +110,7 @@ func (k *keeper) result(result []byte, c *call) []byte {
 		for name, value := range rawjson.Members(requests) {
 			if method, _ := rawjson.Get(value, "method"); rawjson.NameIs(method, methodElicit) {
 				key, _ := rawjson.String(name)
-				value = edit(value, "params", func(params []byte) []byte { return k.params(params, key, nil) })
+				value = edit(value, "params", func(params []byte) []byte { return k.params(params, key, noCall) })
 			}
 			out = appendMember(out, name, value)
 		}
@@ -163,7 +161,7 @@ func (k *keeper) rawParams(params []byte) []byte {
 	if rawjson.Check(params, maxDepth) != nil {
 		return params
 	}
-	return k.params(params, "", nil)
+	return k.params(params, "", "")
 }
 
 // rawResult is result for a message that the SDK has taken apart already.

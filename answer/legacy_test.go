@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/elicit-go/elicit/answer"
@@ -295,8 +296,59 @@ func TestStdio(t *testing.T) {
 	if err != nil || text(t, res) != "declinenull declinenull" {
 		t.Fatalf("%+v, %v", res, err)
 	}
+	if !strings.HasPrefix(rec.seen[0].Server, os.Args[0]) {
+		t.Errorf("server %q", rec.seen[0].Server)
+	}
 	fields, err := rec.seen[0].Fields()
 	if err != nil || fields[0].Name != "z" || string(fields[0].Default) != "9007199254740993" {
 		t.Errorf("%+v, %v", fields, err)
+	}
+}
+
+// Calls at the same time on one session of an older protocol: each question goes to the call it came with.
+func TestOlderProtocolKeepsCallsApart(t *testing.T) {
+	server := mcp.NewServer(&mcp.Implementation{Name: "s", Version: "1"}, nil)
+	var ready sync.WaitGroup
+	ready.Add(3)
+	for _, name := range []string{"A", "B", "C"} {
+		server.AddTool(&mcp.Tool{Name: name, InputSchema: json.RawMessage(`{"type":"object"}`)}, func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			ready.Done()
+			ready.Wait()
+			res, err := req.Session.Elicit(ctx, &mcp.ElicitParams{Message: name, RequestedSchema: json.RawMessage(`{"type":"object","properties":{"x":{"type":"string"}}}`)})
+			if err != nil {
+				return nil, err
+			}
+			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: res.Content["x"].(string)}}}, nil
+		})
+	}
+	says := func(who string) answer.Answerer {
+		return answer.AnswererFunc(func(_ context.Context, r *answer.Request) (*mcp.ElicitResult, error) {
+			return &mcp.ElicitResult{Action: "accept", Content: map[string]any{"x": who + " answers " + r.Params.Message + " of " + r.Tool}}, nil
+		})
+	}
+	cs := connect(t, serveHTTP(t, server), &answer.Options{ProtocolVersion: "2025-11-25", Answerer: says("the session")})
+	ctx := testContext(t)
+	var wg sync.WaitGroup
+	results := make([]string, 3)
+	for i, name := range []string{"A", "B", "C"} {
+		wg.Go(func() {
+			p := &mcp.CallToolParams{Name: name}
+			var res *mcp.CallToolResult
+			var err error
+			if name == "C" {
+				res, err = cs.CallTool(ctx, p)
+			} else {
+				res, err = answer.CallTool(ctx, cs, p, says(name))
+			}
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			results[i] = text(t, res)
+		})
+	}
+	wg.Wait()
+	if want := []string{"A answers A of A", "B answers B of B", "the session answers C of "}; !slices.Equal(results, want) {
+		t.Errorf("got %q, want %q", results, want)
 	}
 }

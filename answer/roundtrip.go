@@ -17,8 +17,8 @@ import (
 	"github.com/elicit-go/elicit/internal/rawjson"
 )
 
-// maxMessage bounds one message of a server, in bytes.
-const maxMessage = 32 << 20
+// maxMessage bounds one message of a server, in bytes. A variable for tests.
+var maxMessage = 32 << 20
 
 // A roundTripper stands between the SDK's streamable client and the network: it corrects headers, adds the caller's,
 // shows both directions to the wire tap and keeps what the SDK would lose of the bodies.
@@ -60,8 +60,13 @@ func (t *roundTripper) RoundTrip(req *http.Request) (*http.Response, error) {
 		}
 	}
 	c := callOf(req.Context())
-	if c != nil {
+	id := "" // The event stream of older protocols carries what belongs to any request.
+	switch {
+	case c != nil:
 		c.connected(t.keeper.server, t.keeper.answerer)
+		id = c.id
+	case req.Method == http.MethodPost:
+		id = noCall
 	}
 
 	n := int(t.exchange.Add(1))
@@ -84,11 +89,17 @@ func (t *roundTripper) RoundTrip(req *http.Request) (*http.Response, error) {
 			body: res.Body, src: newLineReader(res.Body, maxMessage),
 			pass: func(data []byte) []byte {
 				t.tap(WireMessage{Exchange: n, Kind: WireEvent, Body: data})
-				return t.keeper.message(data, c)
+				return t.keeper.message(data, c, id)
+			},
+			fail: func(err error) {
+				t.tap(WireMessage{Exchange: n, Kind: WireFailure, Body: []byte(err.Error())})
+				if c != nil {
+					c.broke(err)
+				}
 			},
 		}
 	default:
-		data, err := io.ReadAll(io.LimitReader(res.Body, maxMessage+1))
+		data, err := io.ReadAll(io.LimitReader(res.Body, int64(maxMessage)+1))
 		res.Body.Close()
 		if err == nil && len(data) > maxMessage {
 			err = tooLarge()
@@ -100,7 +111,7 @@ func (t *roundTripper) RoundTrip(req *http.Request) (*http.Response, error) {
 		head.Body = data
 		t.tap(head)
 		if media == "application/json" && res.StatusCode < 300 {
-			data = t.keeper.message(data, c)
+			data = t.keeper.message(data, c, id)
 		}
 		res.Body = io.NopCloser(bytes.NewReader(data))
 		res.ContentLength = int64(len(data))

@@ -13,6 +13,7 @@ type eventReader struct {
 	body io.Closer
 	src  *lineReader
 	pass func(data []byte) []byte
+	fail func(error) // told when the stream breaks off; may be nil
 
 	out bytes.Buffer // ready to be read
 	err error        // after out
@@ -43,6 +44,9 @@ func (r *eventReader) event() {
 		if err != nil {
 			r.err = err
 			r.out.Write(raw)
+			if err != io.EOF && r.fail != nil {
+				r.fail(err)
+			}
 			return
 		}
 		text := bytes.TrimRight(line, "\r\n")

@@ -15,7 +15,7 @@ import (
 //
 //	session, err := client.Connect(ctx, answer.Wrap(&mcp.CommandTransport{Command: exec.Command("shop")}), nil)
 //
-// Of an *mcp.StreamableClientTransport it wraps the HTTP client, so that Mcp-Name is encoded as well.
+// [Request].Server is the command line then, of a CommandTransport. Of an *mcp.StreamableClientTransport it wraps the HTTP client, so that Mcp-Name is encoded as well.
 func Wrap(transport mcp.Transport) mcp.Transport {
 	if t, ok := transport.(*mcp.StreamableClientTransport); ok {
 		wrapped := *t
@@ -27,11 +27,16 @@ func Wrap(transport mcp.Transport) mcp.Transport {
 		wrapped.HTTPClient = &client
 		return &wrapped
 	}
-	return &keepingTransport{next: transport}
+	k := keeper{}
+	if t, ok := transport.(*mcp.CommandTransport); ok && t.Command != nil {
+		k.server = t.Command.String()
+	}
+	return &keepingTransport{next: transport, keeper: k}
 }
 
 type keepingTransport struct {
-	next mcp.Transport
+	next   mcp.Transport
+	keeper keeper
 }
 
 func (t *keepingTransport) Connect(ctx context.Context) (mcp.Connection, error) {
@@ -39,7 +44,7 @@ func (t *keepingTransport) Connect(ctx context.Context) (mcp.Connection, error) 
 	if err != nil {
 		return nil, err
 	}
-	return &keepingConn{Connection: conn, calls: map[jsonrpc.ID]*call{}}, nil
+	return &keepingConn{Connection: conn, keeper: t.keeper, calls: map[jsonrpc.ID]*call{}}, nil
 }
 
 // A keepingConn pairs results with the calls they belong to by their ids.

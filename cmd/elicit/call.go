@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -71,6 +72,9 @@ func (c *callCmd) Run(ctx context.Context, con *console) error {
 		hide = append(hide, name)
 	}
 	opts.Wire = c.Wire.tap(con, hide)
+	if u, _ := url.Parse(c.URL); u.Scheme == "http" && !loopback(u.Hostname()) && (opts.Token != "" || len(opts.Header) > 0) {
+		con.say("elicit: warning: the credentials go to " + u.Host + " unencrypted; use https if the server has it")
+	}
 
 	session, err := answer.Connect(ctx, &mcp.Implementation{Name: "elicit", Version: version()}, c.URL, opts)
 	if err != nil {
@@ -112,6 +116,12 @@ func (c *callCmd) credentials(con *console, opts *answer.Options) error {
 		}
 	}
 	return nil
+}
+
+// loopback tells whether a host is this machine.
+func loopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || strings.HasSuffix(host, ".localhost") || ip != nil && ip.IsLoopback()
 }
 
 // patience bounds how long a server may take, and stops counting while a person answers.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -15,6 +16,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/elicit-go/elicit"
+	"github.com/elicit-go/elicit/form"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
@@ -232,6 +235,44 @@ func TestPrompt(t *testing.T) {
 		want(t, exitOK, `Shipped with {"trackingNumber":"second"}.`+"\n", `"many" is not an integer`, "(left out)")
 	// What flags gave is the start.
 	typed(t, "f\n9\n\n\n\n\nsend\n", append(call, "--answer", "ship.parcels=5")...).want(t, exitOK, `Shipped with {"parcels":5,"trackingNumber":"9"}.`+"\n", "Enter keeps 5")
+}
+
+// A server of this library asks again what is not valid: the person goes on from what was typed.
+func TestPromptAgain(t *testing.T) {
+	type order struct {
+		Name    string `json:"name"`
+		Parcels int    `json:"parcels"`
+	}
+	q := elicit.NewFormQuestion("order", "Order", form.Build(func(o *order) []form.Field {
+		return []form.Field{form.StringOf(&o.Name), form.IntOf(&o.Parcels).Range(1, 10)}
+	}))
+	shop := elicit.New(mcp.NewServer(&mcp.Implementation{Name: "shop", Version: "1"}, nil), &elicit.Options{Logger: slog.New(slog.DiscardHandler)})
+	elicit.AddTool(shop, &mcp.Tool{Name: "Order"}, func(ctx context.Context, _ *mcp.CallToolRequest, _ struct{}) (*mcp.CallToolResult, any, error) {
+		o, err := q.Value(ctx)
+		if err != nil {
+			return nil, nil, err
+		}
+		return elicit.Text(fmt.Sprint(o.Name, " ", o.Parcels)), nil, nil
+	}, elicit.Asks(q))
+	s := httptest.NewServer(shop.Handler(nil))
+	defer s.Close()
+	for _, protocol := range []string{"2026-07-28", "2025-11-25", "2025-06-18"} {
+		args := []string{"call", s.URL, "Order", "--protocol", protocol}
+		typed(t, "f\nAda\n99\ns\nf\n\n7\ns\n", args...).want(t, exitOK, "Ada 7\n", "you entered 99", "Enter keeps Ada")
+		// So it is with flags; a script has nothing else to say.
+		args = append(args, "--answer", "order.name=Ada", "--answer", "order.parcels=99")
+		typed(t, "f\n\n8\ns\n", args...).want(t, exitOK, "Ada 8\n", "you entered 99")
+		try(t, args...).want(t, exitUnanswered, "", "you entered 99")
+	}
+}
+
+func TestCredentialsInTheClear(t *testing.T) {
+	t.Setenv("ELICIT_TEST_TOKEN", "hush")
+	o := try(t, "call", "http://mcp.invalid/", "T", "--token-env", "ELICIT_TEST_TOKEN", "--timeout", "2s")
+	o.want(t, exitServer, "", "warning: the credentials go to mcp.invalid unencrypted")
+	if o := try(t, "call", shop(t), "Fail", "--token-env", "ELICIT_TEST_TOKEN"); strings.Contains(o.err, "warning") {
+		t.Error(o.err)
+	}
 }
 
 func TestWire(t *testing.T) {
