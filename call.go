@@ -28,7 +28,7 @@ type call struct {
 	session   *mcp.ServerSession
 	extra     *mcp.RequestExtra
 	modern    bool // 2026-07-28 or later, where asking ends the round
-	caps      *mcp.ClientCapabilities
+	caps      clientCan
 	token     string // requestState
 	testing   bool   // elicittest: no server, answers are believed
 
@@ -114,7 +114,8 @@ func (s *Server) newCall(method string, req mcp.Request) (c *call, inner func(fo
 			return nil, nil
 		}
 		c.name, c.arguments = r.Params.Name, canonical(r.Params.Arguments)
-		c.session, c.caps, c.modern = r.Session, r.ClientCapabilities(), modern(r.Params.Meta)
+		c.session, c.modern = r.Session, modern(r.Params.Meta)
+		c.caps = capabilities(r.Params.Meta, r.ClientCapabilities)
 		c.responses, c.token = r.Params.InputResponses, r.Params.RequestState
 		inner = func(foreign string) mcp.Request {
 			p, n := *r.Params, *r
@@ -134,7 +135,8 @@ func (s *Server) newCall(method string, req mcp.Request) (c *call, inner func(fo
 			c.arguments = string(b)
 		}
 		c.name = r.Params.Name
-		c.session, c.caps, c.modern = r.Session, r.ClientCapabilities(), modern(r.Params.Meta)
+		c.session, c.modern = r.Session, modern(r.Params.Meta)
+		c.caps = capabilities(r.Params.Meta, r.ClientCapabilities)
 		c.responses, c.token = r.Params.InputResponses, r.Params.RequestState
 		inner = func(foreign string) mcp.Request {
 			p, n := *r.Params, *r
@@ -150,7 +152,8 @@ func (s *Server) newCall(method string, req mcp.Request) (c *call, inner func(fo
 			return nil, nil
 		}
 		c.name = r.Params.URI
-		c.session, c.caps, c.modern = r.Session, r.ClientCapabilities(), modern(r.Params.Meta)
+		c.session, c.modern = r.Session, modern(r.Params.Meta)
+		c.caps = capabilities(r.Params.Meta, r.ClientCapabilities)
 		c.responses, c.token = r.Params.InputResponses, r.Params.RequestState
 		inner = func(foreign string) mcp.Request {
 			p, n := *r.Params, *r
@@ -176,6 +179,33 @@ func modern(meta mcp.Meta) bool {
 	v, _ := meta[mcp.MetaKeyProtocolVersion].(string)
 	return v >= wire.Modern
 }
+
+// capabilities are what a client can do, as far as asking it is concerned: from the request if it says so. The SDK would
+// encode and decode them again for each request.
+func capabilities(meta mcp.Meta, decode func() *mcp.ClientCapabilities) clientCan {
+	raw, ok := meta[mcp.MetaKeyClientCapabilities].(map[string]any)
+	if !ok {
+		return canDo(decode())
+	}
+	has := func(path ...string) bool {
+		v := raw
+		for _, name := range path {
+			if v, ok = v[name].(map[string]any); !ok {
+				return false
+			}
+		}
+		return true
+	}
+	return clientCan{elicit: has("elicitation"), form: has("elicitation", "form"), url: has("elicitation", "url"),
+		sample: has("sampling"), tools: has("sampling", "tools"), roots: has("roots")}
+}
+
+// clientCan is what a client declared.
+type clientCan struct{ elicit, form, url, sample, tools, roots bool }
+
+// forms reports whether the client can show forms: "elicitation": {} is form mode alone (client/elicitation,
+// "Capabilities").
+func (c clientCan) forms() bool { return c.form || c.elicit && !c.url }
 
 // canonical is raw as canonical JSON: names sorted, numbers by their literal text, absent and null as {}.
 func canonical(raw json.RawMessage) string {

@@ -272,15 +272,10 @@ func (c *call) lacks(q *ask) string {
 	if c.testing {
 		return ""
 	}
-	caps := c.caps
-	if caps == nil {
-		caps = &mcp.ClientCapabilities{}
-	}
 	if q.kind != formKind {
-		return lacksOther(q, caps)
+		return lacksOther(q, c.caps)
 	}
-	// "elicitation": {} is form mode alone (client/elicitation, "Capabilities").
-	if e := caps.Elicitation; e == nil || e.Form == nil && e.URL != nil {
+	if !c.caps.forms() {
 		return "elicitation.form"
 	}
 	return ""

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"github.com/elicit-go/elicit/internal/rawjson"
+	"github.com/elicit-go/elicit/internal/wire"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
@@ -51,8 +52,33 @@ func (r toolRequired) MarshalJSON() ([]byte, error)     { return r.encode(r.Call
 func (r promptRequired) MarshalJSON() ([]byte, error)   { return r.encode(r.GetPromptResult.Meta) }
 func (r resourceRequired) MarshalJSON() ([]byte, error) { return r.encode(r.ReadResourceResult.Meta) }
 
+// AppendResult implements wire.Appender.
+func (r toolRequired) AppendResult(b []byte, serverInfo json.RawMessage) ([]byte, error) {
+	if len(r.CallToolResult.Meta) > 0 {
+		raw, err := r.MarshalJSON()
+		return wire.AppendWithServerInfo(b, raw, serverInfo), err
+	}
+	b = append(b, '{')
+	if serverInfo != nil {
+		b = append(append(append(b, `"_meta":{"`+mcp.MetaKeyServerInfo+`":`...), serverInfo...), "},"...)
+	}
+	return append(r.append(b), '}'), nil
+}
+
 func (r round) encode(meta mcp.Meta) ([]byte, error) {
-	b := append([]byte(nil), `{"resultType":"input_required","inputRequests":{`...)
+	b := r.append([]byte{'{'})
+	if len(meta) > 0 {
+		m, err := json.Marshal(meta)
+		if err != nil {
+			return nil, err
+		}
+		b = append(append(b, `,"_meta":`...), m...)
+	}
+	return append(b, '}'), nil
+}
+
+func (r round) append(b []byte) []byte {
+	b = append(b, `"resultType":"input_required","inputRequests":{`...)
 	for i, k := range r.order {
 		if i > 0 {
 			b = append(b, ',')
@@ -65,14 +91,7 @@ func (r round) encode(meta mcp.Meta) ([]byte, error) {
 		b = append(b, `,"requestState":`...)
 		b = rawjson.AppendString(b, r.state)
 	}
-	if len(meta) > 0 {
-		m, err := json.Marshal(meta)
-		if err != nil {
-			return nil, err
-		}
-		b = append(append(b, `,"_meta":`...), m...)
-	}
-	return append(b, '}'), nil
+	return b
 }
 
 // ask is the result of a round that asks, with a state if there is something to remember.

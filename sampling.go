@@ -69,21 +69,33 @@ func otherKind(r mcp.InputResponse) kind {
 }
 
 // lacksOther names the capability that q needs and caps does not have, or "".
-func lacksOther(q *ask, caps *mcp.ClientCapabilities) string {
+func lacksOther(q *ask, caps clientCan) string {
 	switch p := q.request.(type) {
 	case *mcp.CreateMessageWithToolsParams:
-		if caps.Sampling == nil {
+		if !caps.sample {
 			return "sampling"
 		}
-		if len(p.Tools) > 0 && caps.Sampling.Tools == nil {
+		if len(p.Tools) > 0 && !caps.tools {
 			return "sampling.tools"
 		}
 	case *mcp.ListRootsParams:
-		if caps.RootsV2 == nil {
+		if !caps.roots {
 			return "roots"
 		}
 	}
 	return ""
+}
+
+// canDo is what capabilities say.
+func canDo(caps *mcp.ClientCapabilities) clientCan {
+	if caps == nil {
+		return clientCan{}
+	}
+	c := clientCan{sample: caps.Sampling != nil, tools: caps.Sampling != nil && caps.Sampling.Tools != nil, roots: caps.RootsV2 != nil}
+	if e := caps.Elicitation; e != nil {
+		c.elicit, c.form, c.url = true, e.Form != nil, e.URL != nil
+	}
+	return c
 }
 
 // askOther asks q over the session of an older client.

@@ -72,6 +72,8 @@ type Options struct {
 
 	// Logger is told what was refused, and of panics. Default: slog.Default().
 	Logger *slog.Logger
+
+	noExpress bool // for tests
 }
 
 // Handler serves MCP. Make one with [NewHandler] or [NewHandlerFunc].
@@ -89,7 +91,7 @@ type Handler struct {
 // NewHandler serves one server.
 func NewHandler(server *mcp.Server, opts *Options) *Handler {
 	h := NewHandlerFunc(func(*http.Request) *mcp.Server { return server }, opts)
-	h.known.get(server)
+	h.known.get(server).uses.Store(1) // there is no other, so it will be used again
 	return h
 }
 

@@ -97,9 +97,13 @@ func mismatch(format string, args ...any) *wire.Error {
 	return wire.Errf(mcp.CodeHeaderMismatch, format, args...)
 }
 
-// single is the value of a header that must be there once, in visible ASCII.
+// single is the value of a header, by its canonical name, that must be there once, in visible ASCII.
 func single(r *http.Request, name string) (string, *wire.Error) {
-	switch vs := r.Header.Values(name); len(vs) {
+	vs := r.Header[name]
+	if name == "Mcp-Protocol-Version" {
+		name = "MCP-Protocol-Version" // as the specification writes it
+	}
+	switch len(vs) {
 	case 0:
 		return "", mismatch("the request has no %s header", name)
 	case 1:
@@ -143,15 +147,15 @@ func decodeSentinel(name, v string) (string, *wire.Error) {
 
 // checkVersion compares the header with the body's version.
 func checkVersion(r *http.Request, version string) *wire.Error {
-	v, e := single(r, "MCP-Protocol-Version")
+	v, e := single(r, "Mcp-Protocol-Version")
 	if e == nil && v != version {
 		e = mismatch("the MCP-Protocol-Version header is %q, but params._meta has %q", v, version)
 	}
 	return e
 }
 
-// checkHeaders compares Mcp-Method and Mcp-Name with the body, and looks at the characters of Mcp-Param-*, whose values
-// the SDK compares. It gives the header in which Mcp-Name is decoded.
+// checkHeaders compares Mcp-Method and Mcp-Name with the body. It gives the header in which Mcp-Name is decoded, nil if it
+// was not encoded.
 func (h *Handler) checkHeaders(r *http.Request, m *wire.Message) (http.Header, *wire.Error) {
 	v, e := single(r, "Mcp-Method")
 	if e != nil {
@@ -160,28 +164,38 @@ func (h *Handler) checkHeaders(r *http.Request, m *wire.Message) (http.Header, *
 	if v != m.Method {
 		return nil, mismatch("the Mcp-Method header is %q, but the method is %q", v, m.Method)
 	}
-	header := r.Header.Clone()
-	if param, ok := h.names[m.Method]; ok {
-		v, e := single(r, "Mcp-Name")
-		if e != nil {
-			return nil, e
-		}
-		name, e := decodeSentinel("Mcp-Name", v)
-		if e != nil {
-			return nil, e
-		}
-		raw, ok := rawjson.Get(m.Params, param)
-		want, isString := rawjson.String(raw)
-		switch {
-		case !ok || !isString:
-			return nil, wire.Errf(jsonrpc.CodeInvalidParams, "params.%s must be a string", param)
-		case name != want:
-			return nil, mismatch("the Mcp-Name header is %q, but params.%s is %q", name, param, want)
-		}
-		header["Mcp-Name"] = []string{want}
+	param, ok := h.names[m.Method]
+	if !ok {
+		return nil, nil
 	}
+	v, e = single(r, "Mcp-Name")
+	if e != nil {
+		return nil, e
+	}
+	name, e := decodeSentinel("Mcp-Name", v)
+	if e != nil {
+		return nil, e
+	}
+	raw := m.Param(param)
+	if rawjson.Kind(raw) != '"' {
+		return nil, wire.Errf(jsonrpc.CodeInvalidParams, "params.%s must be a string", param)
+	}
+	if !rawjson.NameIs(raw, name) {
+		want, _ := rawjson.String(raw)
+		return nil, mismatch("the Mcp-Name header is %q, but params.%s is %q", name, param, want)
+	}
+	if r.Header["Mcp-Name"][0] == name {
+		return nil, nil
+	}
+	header := r.Header.Clone()
+	header["Mcp-Name"] = []string{name}
+	return header, nil
+}
+
+// checkParamValues looks at the Mcp-Param-* headers of a call whose tool is not known here: the SDK compares them.
+func (h *Handler) checkParamValues(r *http.Request, header http.Header) (http.Header, *wire.Error) {
 	for name, values := range r.Header {
-		if m.Method != "tools/call" || !strings.HasPrefix(name, "Mcp-Param-") {
+		if !strings.HasPrefix(name, "Mcp-Param-") {
 			continue
 		}
 		if len(values) > 1 {
@@ -194,6 +208,9 @@ func (h *Handler) checkHeaders(r *http.Request, m *wire.Message) (http.Header, *
 			return nil, e
 		}
 		if values[0] == "" {
+			if header == nil {
+				header = r.Header.Clone()
+			}
 			header[name] = []string{sentinelBegin + sentinelEnd} // the SDK takes an empty value for none
 		}
 	}

@@ -82,7 +82,7 @@ func (h *Handler) refuseLegacy(w http.ResponseWriter, r *http.Request, m *wire.M
 	if v, ok := rawjson.Get(m.Params, "protocolVersion"); ok && m.Method == "initialize" {
 		requested, _ = rawjson.String(v)
 	}
-	h.refuse(w, r, m.ID, unsupported(h.versions(h.known.get(server)), requested))
+	h.refuse(w, r, m.ID, unsupported(h.versions(h.known.get(server).info), requested))
 }
 
 // serveLegacy gives a request to the SDK's handler, if the session is the caller's own. m is nil for a batch, GET and

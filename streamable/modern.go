@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/elicit-go/elicit/internal/rawjson"
 	"github.com/elicit-go/elicit/internal/wire"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -32,51 +33,130 @@ func (h *Handler) serveModern(w http.ResponseWriter, r *http.Request, m *wire.Me
 		h.refuse(w, r, m.ID, wire.Errf(jsonrpc.CodeInvalidRequest, "there is no server for this request"))
 		return
 	}
-	header, e := h.checkModern(r, m, h.known.get(server))
+	p := h.known.get(server)
+	if m.Method == "tools/call" && p.uses.Add(1) > 1 {
+		h.known.watch(p, server)
+	}
+	e := h.checkVersions(r, m, p.info)
+	// A session that is kept says that what the client tells of itself was checked.
+	var session *sharedSession
+	if e == nil {
+		if session = h.session(r, m, p); session == nil {
+			e = m.CheckClient()
+		} else {
+			defer p.sessions.put(session)
+		}
+	}
+	var header http.Header
+	express := false
+	if e == nil {
+		header, express, e = h.checkRequest(r, m, p)
+	}
 	if e != nil {
 		h.refuse(w, r, m.ID, e)
 		return
 	}
+	if express && session == nil {
+		if session = h.openSession(r, m, p); session != nil {
+			defer p.sessions.put(session)
+		}
+	}
+	if express && session != nil {
+		h.express(w, r, m, p, header, session)
+		return
+	}
+	h.throughSDK(w, r, m, header)
+}
+
+// throughSDK gives a request to the SDK's handler.
+func (h *Handler) throughSDK(w http.ResponseWriter, r *http.Request, m *wire.Message, header http.Header) {
 	// The SDK gets an id of ours, and the client its own back: the SDK reads numbers as float64.
 	id := json.RawMessage(`"` + rand.Text() + `"`)
 	ctx, exchange := wire.WithExchange(r.Context())
 	inner := r.WithContext(ctx)
+	if header == nil {
+		header = r.Header.Clone()
+	}
 	inner.Header = header
 	header["Content-Type"] = []string{"application/json"} // the SDK reads parameters too
 	header.Del("Last-Event-ID")                           // to be ignored (streamable-http, "Earlier Streamable HTTP Revisions")
 	body := m.Append(nil, id)
 	inner.Body, inner.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
-	out := newResponder(w, h.opts.KeepAlive, id, m.ID, exchange)
+	out := &responder{stream: eventStream{w: w, every: h.opts.KeepAlive}, held: id, id: m.ID, exchange: exchange, header: http.Header{}, cursor: m.Param("cursor") != nil}
 	defer out.finish()
 	h.modern.ServeHTTP(out, inner)
 }
 
-// checkModern checks a request, in the order that the protocol fixes.
-func (h *Handler) checkModern(r *http.Request, m *wire.Message, info wire.Info) (http.Header, *wire.Error) {
+// The checks are made in the order that the protocol fixes: checkVersions, the client, checkRequest.
+
+func (h *Handler) checkVersions(r *http.Request, m *wire.Message, info wire.Info) *wire.Error {
 	version, e := m.CheckVersion()
 	if e != nil {
-		return nil, e
+		return e
 	}
 	if e := checkVersion(r, version); e != nil {
-		return nil, e
+		return e
 	}
 	if version < wire.Modern || !slices.Contains(info.Versions, version) {
-		return nil, unsupported(h.versions(info), version)
+		return unsupported(h.versions(info), version)
 	}
-	if e := m.CheckClient(); e != nil {
-		return nil, e
-	}
+	return nil
+}
+
+// checkRequest checks the method, the headers that repeat the body, and the params. It gives the header that the handler
+// is to see, nil if that is the request's own, and whether the request can take the express path.
+func (h *Handler) checkRequest(r *http.Request, m *wire.Message, p *place) (header http.Header, express bool, e *wire.Error) {
 	if slices.Contains(removed, m.Method) || strings.HasPrefix(m.Method, "notifications/") {
-		return nil, &wire.Error{Status: http.StatusNotFound, Code: jsonrpc.CodeMethodNotFound, Message: "method " + m.Method + " is not in revision " + version}
+		return nil, false, &wire.Error{Status: http.StatusNotFound, Code: jsonrpc.CodeMethodNotFound, Message: "method " + m.Method + " is not in this revision"}
 	}
-	header, e := h.checkHeaders(r, m)
+	header, e = h.checkHeaders(r, m)
 	if e != nil {
 		if _, standard := h.names[m.Method]; !standard && !isKnown(m.Method) {
-			return r.Header.Clone(), nil // the SDK knows whether there is such a method, and checks the header if so
+			return nil, false, nil // the SDK knows whether there is such a method, and checks the header if so
 		}
-		return nil, e
+		return nil, false, e
 	}
-	return header, m.CheckParams()
+	if m.Method == "tools/call" {
+		name, _ := rawjson.String(m.Param("name"))
+		bindings, known := p.known(name)
+		if known {
+			e = checkParamHeaders(r, m.Param("arguments"), bindings)
+		} else {
+			header, e = h.checkParamValues(r, header)
+		}
+		if e != nil {
+			return nil, false, e
+		}
+		// The SDK keeps a request's log level in a place of its own.
+		express = known && !h.opts.noExpress && m.MetaValue(mcp.MetaKeyLogLevel) == nil
+	}
+	return header, express, m.CheckParams()
+}
+
+// session is the kept session of a request, or nil.
+func (h *Handler) session(r *http.Request, m *wire.Message, p *place) *sharedSession {
+	if m.Method != "tools/call" {
+		return nil
+	}
+	identity, err := h.opts.Identity(r, h.extra(r))
+	if err != nil {
+		return nil
+	}
+	var buf [512]byte
+	return p.sessions.get(sessionKey(buf[:0], identity, m))
+}
+
+// openSession makes the session of a request, nil if that cannot be: the SDK's handler will say why.
+func (h *Handler) openSession(r *http.Request, m *wire.Message, p *place) *sharedSession {
+	identity, err := h.opts.Identity(r, h.extra(r))
+	if err != nil {
+		return nil
+	}
+	s, err := p.sessions.open(p.server, sessionKey(nil, identity, m), m)
+	if err != nil {
+		return nil
+	}
+	return s
 }
 
 func isKnown(method string) bool {

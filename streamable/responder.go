@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/elicit-go/elicit/internal/rawjson"
 	"github.com/elicit-go/elicit/internal/wire"
@@ -19,23 +18,16 @@ import (
 // out is JSON, unless an event comes before the response. It gives the response the client's id, and the status that
 // belongs to its error.
 type responder struct {
-	w         http.ResponseWriter
-	keepAlive time.Duration
-	held, id  json.RawMessage // the id that the SDK was given, and the client's
-	exchange  *wire.Exchange
+	stream   eventStream
+	held, id json.RawMessage // the id that the SDK was given, and the client's
+	exchange *wire.Exchange
+	cursor   bool // the request has a cursor, which the SDK does not name when it is wrong
 
-	mu     sync.Mutex
-	header http.Header
-	status int
-	plain  []byte // a body that is no event
-	stream bool
-	done   bool
-	idle   *time.Ticker
-	closed chan struct{}
-}
-
-func newResponder(w http.ResponseWriter, keepAlive time.Duration, held, id json.RawMessage, exchange *wire.Exchange) *responder {
-	return &responder{w: w, keepAlive: keepAlive, held: held, id: id, exchange: exchange, header: http.Header{}, closed: make(chan struct{})}
+	mu       sync.Mutex
+	header   http.Header
+	status   int
+	plain    []byte // a body that is no event
+	answered bool
 }
 
 func (o *responder) Header() http.Header { return o.header }
@@ -52,7 +44,7 @@ func (o *responder) Flush() {}
 func (o *responder) Write(p []byte) (int, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.done {
+	if o.answered {
 		return len(p), nil
 	}
 	if !strings.HasPrefix(o.header.Get("Content-Type"), "text/event-stream") {
@@ -64,91 +56,47 @@ func (o *responder) Write(p []byte) (int, error) {
 		return len(p), nil
 	}
 	body, final, code := o.restore(data)
-	if final && !o.stream {
-		o.done = true
-		writeJSON(o.w, o.statusOf(code), body)
+	if final {
+		o.answer(code, body)
 		return len(p), nil
 	}
-	if !o.stream {
-		o.begin()
-	}
-	o.done = final
-	if err := o.event(body); err != nil {
+	if err := o.stream.event(body, false); err != nil {
 		return 0, err
 	}
 	return len(p), nil
 }
 
-// event writes an event.
-func (o *responder) event(data []byte) error {
-	if _, err := o.w.Write(append(append([]byte("event: message\ndata: "), data...), "\n\n"...)); err != nil {
-		return err
+// answer writes the response.
+func (o *responder) answer(code int64, body []byte) {
+	o.answered = true
+	if !o.stream.final(body) {
+		writeJSON(o.stream.w, statusOf(code, o.exchange.Panicked()), body)
 	}
-	o.flush()
-	return nil
 }
-
-// begin turns the response into an event stream.
-func (o *responder) begin() {
-	o.stream = true
-	h := o.w.Header()
-	h.Set("Content-Type", "text/event-stream")
-	h.Set("Cache-Control", "no-cache, no-transform")
-	h.Set("X-Accel-Buffering", "no")
-	o.w.WriteHeader(http.StatusOK)
-	o.idle = time.NewTicker(o.keepAlive)
-	go func() {
-		for {
-			select {
-			case <-o.closed:
-				return
-			case <-o.idle.C:
-				o.mu.Lock()
-				if !o.done {
-					_, _ = o.w.Write([]byte(": keep-alive\n\n")) // a closed connection cancels the request anyway
-					o.flush()
-				}
-				o.mu.Unlock()
-			}
-		}
-	}()
-}
-
-func (o *responder) flush() { _ = http.NewResponseController(o.w).Flush() }
 
 // finish writes what has not been written when the SDK's handler returns.
 func (o *responder) finish() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.idle != nil {
-		o.idle.Stop()
-	}
-	close(o.closed)
-	if o.done {
+	defer o.stream.close()
+	if o.answered {
 		return
 	}
-	o.done = true
 	if rawjson.Check(o.plain, rawjson.MaxDepth) == nil && rawjson.Kind(o.plain) == '{' {
 		// The SDK writes some errors outside its event stream, even after that has begun.
 		body, _, code := o.restore(o.plain)
-		if o.stream {
-			_ = o.event(body)
-		} else {
-			writeJSON(o.w, o.statusOf(code), body)
-		}
+		o.answer(code, body)
 		return
 	}
-	if o.stream {
-		return
-	}
-	if len(o.plain) == 0 && o.status == 0 {
+	if o.stream.started() || len(o.plain) == 0 && o.status == 0 {
 		return // the client has gone
 	}
 	e := &wire.Error{Status: o.status, Code: jsonrpc.CodeInvalidRequest, Message: strings.TrimSpace(string(o.plain))}
 	if o.status >= 500 || o.status == 0 {
 		e = &wire.Error{Status: http.StatusInternalServerError, Code: jsonrpc.CodeInternalError, Message: "internal error"}
 	}
-	writeJSON(o.w, e.Status, e.Append(nil, o.id))
+	o.answered = true
+	writeJSON(o.stream.w, e.Status, e.Append(nil, o.id))
 }
 
 // restore gives a message the client's id, and reports whether it is the response, and its error's code.
@@ -172,11 +120,15 @@ func (o *responder) restore(msg []byte) (body []byte, final bool, code int64) {
 		x := wire.Error{Code: jsonrpc.CodeInternalError, Message: e.Message, Data: e.Data}
 		return x.Append(nil, o.id), true, x.Code
 	}
+	if o.cursor && e.Code == jsonrpc.CodeInvalidParams && e.Message == "invalid params" {
+		x := wire.Error{Code: e.Code, Message: "params.cursor is not one that this server gave"}
+		return x.Append(nil, o.id), true, x.Code
+	}
 	return body, true, e.Code
 }
 
 // statusOf is the HTTP status of a response with that error, 0 for a result.
-func (o *responder) statusOf(code int64) int {
+func statusOf(code int64, panicked bool) int {
 	switch code {
 	case jsonrpc.CodeMethodNotFound:
 		return http.StatusNotFound
@@ -184,7 +136,7 @@ func (o *responder) statusOf(code int64) int {
 		mcp.CodeMissingRequiredClientCapabilities, mcp.CodeUnsupportedProtocolVersion:
 		return http.StatusBadRequest
 	case jsonrpc.CodeInternalError:
-		if o.exchange != nil && o.exchange.Panicked() {
+		if panicked {
 			return http.StatusInternalServerError
 		}
 	}

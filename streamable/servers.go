@@ -2,10 +2,13 @@ package streamable
 
 import (
 	"context"
+	"encoding/json"
 	"log/slog"
 	"runtime"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
+	"time"
 	"weak"
 
 	"github.com/elicit-go/elicit/internal/wire"
@@ -13,32 +16,69 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// servers is what is known of the servers that a handler serves. It keeps none of them alive.
+// servers are the servers that a handler serves. It keeps none alive that it has seen once.
 type servers struct {
-	logger *slog.Logger
-	infos  sync.Map // weak.Pointer[mcp.Server] → func() wire.Info
+	logger  *slog.Logger
+	places  sync.Map // weak.Pointer[mcp.Server] → func() *place
+	watched atomic.Int64
 }
 
-// get asks a server about itself once, and makes a panic of its handlers an error rather than the end of the process.
-func (s *servers) get(server *mcp.Server) wire.Info {
+// maxWatched is how many servers of a handler have an express path. Others are served as well, by the SDK's handler.
+const maxWatched = 64
+
+// get is the place of a server. The server is asked about itself once, and a panic of its handlers is made an error rather
+// than the end of the process.
+func (s *servers) get(server *mcp.Server) *place {
 	key := weak.Make(server)
-	if learn, ok := s.infos.Load(key); ok {
-		return learn.(func() wire.Info)()
+	if get, ok := s.places.Load(key); ok {
+		return get.(func() *place)()
 	}
-	learn, loaded := s.infos.LoadOrStore(key, sync.OnceValue(func() wire.Info {
-		server := key.Value() // the caller has it
-		if server == nil {
-			return wire.Info{}
+	get, loaded := s.places.LoadOrStore(key, sync.OnceValue(func() *place {
+		p := &place{}
+		if server := key.Value(); server != nil { // the caller has it
+			server.AddReceivingMiddleware(s.guard)
+			p.info = wire.Learn(server)
 		}
-		server.AddReceivingMiddleware(s.guard)
-		return wire.Learn(server)
+		return p
 	}))
 	if !loaded {
-		runtime.AddCleanup(server, func(k weak.Pointer[mcp.Server]) { s.infos.Delete(k) }, key)
+		runtime.AddCleanup(server, func(k weak.Pointer[mcp.Server]) { s.places.Delete(k) }, key)
 	}
-	info := learn.(func() wire.Info)()
+	p := get.(func() *place)()
 	runtime.KeepAlive(server)
-	return info
+	return p
+}
+
+// watch begins to watch a server, which then lives as long as the handler.
+func (s *servers) watch(p *place, server *mcp.Server) {
+	p.watching.Do(func() {
+		if s.watched.Add(1) > maxWatched {
+			s.watched.Add(-1)
+			return
+		}
+		p.server = server
+		first := make(chan struct{})
+		var once sync.Once
+		w, err := wire.Watch(server, func(tools []json.RawMessage, follows bool) {
+			if tools == nil {
+				p.tools.Store(nil)
+				if !follows {
+					once.Do(func() { close(first) }) // not for us
+				}
+				return
+			}
+			p.tools.Store(newToolSet(tools, follows))
+			once.Do(func() { close(first) })
+		})
+		if err != nil {
+			return
+		}
+		p.watcher.Store(w)
+		select {
+		case <-first:
+		case <-time.After(time.Second): // it comes when it comes
+		}
+	})
 }
 
 func (s *servers) guard(next mcp.MethodHandler) mcp.MethodHandler {

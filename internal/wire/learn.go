@@ -13,7 +13,8 @@ import (
 // Info is what a server says of itself.
 type Info struct {
 	Name     string
-	Versions []string // protocol revisions, newest first
+	Versions []string        // protocol revisions, newest first
+	Server   json.RawMessage // the serverInfo that its results carry, nil if none
 }
 
 // Learn asks a server, in process, for its name and the revisions it speaks: mcp.Server has no methods for them. Where a
@@ -64,15 +65,21 @@ func Learn(server *mcp.Server) Info {
 		}
 		if json.Unmarshal(r.Result, &res) == nil && len(res.Versions) > 0 {
 			info.Versions = res.Versions
-			_ = json.Unmarshal(res.Meta[mcp.MetaKeyServerInfo], &impl)
+			info.Server = res.Meta[mcp.MetaKeyServerInfo]
+			_ = json.Unmarshal(info.Server, &impl)
 			info.Name = impl.Name
 		}
 		return info
 	}
 }
 
-// An Exchange is what a host wants to know of a request from below the SDK.
-type Exchange struct{ panicked atomic.Bool }
+// An Exchange is what a host wants to know of a request from below the SDK, and what it knows that the SDK does not say.
+type Exchange struct {
+	// Notify sends a notification of this request to the client; nil where the SDK does that.
+	Notify func(method string, params json.RawMessage)
+
+	panicked atomic.Bool
+}
 
 // Panicked reports whether the handler panicked.
 func (e *Exchange) Panicked() bool { return e.panicked.Load() }
@@ -82,12 +89,23 @@ type exchangeKey struct{}
 // WithExchange is a context for one request.
 func WithExchange(ctx context.Context) (context.Context, *Exchange) {
 	e := &Exchange{}
-	return context.WithValue(ctx, exchangeKey{}, e), e
+	return e.In(ctx), e
+}
+
+// ExchangeOf is the exchange that a context belongs to, or nil.
+func ExchangeOf(ctx context.Context) *Exchange {
+	e, _ := ctx.Value(exchangeKey{}).(*Exchange)
+	return e
+}
+
+// In is a context that belongs to e.
+func (e *Exchange) In(ctx context.Context) context.Context {
+	return context.WithValue(ctx, exchangeKey{}, e)
 }
 
 // Panicked tells the host, if it listens, that the handler panicked.
 func Panicked(ctx context.Context) {
-	if e, ok := ctx.Value(exchangeKey{}).(*Exchange); ok {
+	if e := ExchangeOf(ctx); e != nil {
 		e.panicked.Store(true)
 	}
 }

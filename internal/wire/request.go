@@ -55,6 +55,10 @@ type Message struct {
 
 	Response     bool
 	Notification bool
+
+	params, meta []rawjson.Member
+	someParams   [8]rawjson.Member
+	someMeta     [8]rawjson.Member
 }
 
 // IsArray reports whether body, which passed rawjson.Check, is a JSON-RPC batch.
@@ -79,29 +83,27 @@ func Parse(body []byte) (*Message, *Error) {
 	default:
 		return m, Errf(jsonrpc.CodeInvalidRequest, "the body is no JSON-RPC message: it must be an object")
 	}
+	var few [8]rawjson.Member
+	members := rawjson.AppendMembers(few[:0], body)
 	var version, method, params, result, failure json.RawMessage
-	ids := 0
-	for name, value := range rawjson.Members(body) {
-		if s, _ := rawjson.String(name); strings.EqualFold(s, "id") {
-			ids++
-		}
+	for _, x := range members {
 		switch {
-		case rawjson.NameIs(name, "jsonrpc"):
-			version = value
-		case rawjson.NameIs(name, "id"):
-			m.ID = value
-		case rawjson.NameIs(name, "method"):
-			method = value
-		case rawjson.NameIs(name, "params"):
-			params = value
-		case rawjson.NameIs(name, "result"):
-			result = value
-		case rawjson.NameIs(name, "error"):
-			failure = value
+		case rawjson.NameIs(x.Name, "jsonrpc"):
+			version = x.Value
+		case rawjson.NameIs(x.Name, "id"):
+			m.ID = x.Value
+		case rawjson.NameIs(x.Name, "method"):
+			method = x.Value
+		case rawjson.NameIs(x.Name, "params"):
+			params = x.Value
+		case rawjson.NameIs(x.Name, "result"):
+			result = x.Value
+		case rawjson.NameIs(x.Name, "error"):
+			failure = x.Value
 		}
 	}
-	if name, dup := rawjson.Duplicate(body, true); dup {
-		if ids > 1 || !validID(m.ID) {
+	if name, dup := rawjson.DuplicateOf(body, members, true); dup {
+		if idTwice(members) || !validID(m.ID) {
 			m.ID = nil
 		}
 		return m, Errf(jsonrpc.CodeInvalidRequest, "the message has the member %q twice", name)
@@ -136,11 +138,13 @@ func Parse(body []byte) (*Message, *Error) {
 	default:
 		return m, Errf(jsonrpc.CodeInvalidParams, "params must be an object")
 	}
-	if name, dup := rawjson.Duplicate(params, true); dup {
+	m.params = rawjson.AppendMembers(m.someParams[:0], params)
+	if name, dup := rawjson.DuplicateOf(params, m.params, true); dup {
+		m.params = nil
 		return m, Errf(jsonrpc.CodeInvalidRequest, "params has the member %q twice", name)
 	}
 	m.Params = params
-	meta, _ := rawjson.Get(params, "_meta")
+	meta := rawjson.Find(m.params, "_meta")
 	switch rawjson.Kind(meta) {
 	case 0, 'n':
 		return m, nil
@@ -148,12 +152,34 @@ func Parse(body []byte) (*Message, *Error) {
 	default:
 		return m, Errf(jsonrpc.CodeInvalidParams, "params._meta must be an object")
 	}
-	if name, dup := rawjson.Duplicate(meta, true); dup {
+	m.meta = rawjson.AppendMembers(m.someMeta[:0], meta)
+	if name, dup := rawjson.DuplicateOf(meta, m.meta, true); dup {
+		m.meta = nil
 		return m, Errf(jsonrpc.CodeInvalidRequest, "params._meta has the member %q twice", name)
 	}
 	m.Meta = meta
 	return m, nil
 }
+
+// idTwice reports whether an id comes twice, in whatever case, so that none of them can be echoed.
+func idTwice(members []rawjson.Member) bool {
+	n := 0
+	for _, x := range members {
+		if s, _ := rawjson.String(x.Name); strings.EqualFold(s, "id") {
+			n++
+		}
+	}
+	return n > 1
+}
+
+// Param is a member of params, raw; nil if there is none.
+func (m *Message) Param(name string) json.RawMessage { return rawjson.Find(m.params, name) }
+
+// MetaValue is a member of params._meta, raw; nil if there is none.
+func (m *Message) MetaValue(name string) json.RawMessage { return rawjson.Find(m.meta, name) }
+
+// MetaMembers are the members of params._meta.
+func (m *Message) MetaMembers() []rawjson.Member { return m.meta }
 
 // validID reports whether id is a string or an integer (MCP 2026-07-28, basic, "Requests").
 func validID(id json.RawMessage) bool {
@@ -173,8 +199,7 @@ func SafeID(id json.RawMessage) bool {
 
 // Version is params._meta's protocolVersion, raw; nil if there is none.
 func (m *Message) Version() json.RawMessage {
-	v, _ := rawjson.Get(m.Meta, mcp.MetaKeyProtocolVersion)
-	return v
+	return m.MetaValue(mcp.MetaKeyProtocolVersion)
 }
 
 // CheckVersion gives the revision that a modern request names.
@@ -192,8 +217,8 @@ func (m *Message) CheckVersion() (string, *Error) {
 
 // CheckClient checks what a modern request says of its client.
 func (m *Message) CheckClient() *Error {
-	caps, ok := rawjson.Get(m.Meta, mcp.MetaKeyClientCapabilities)
-	if !ok {
+	caps := m.MetaValue(mcp.MetaKeyClientCapabilities)
+	if caps == nil {
 		return Errf(jsonrpc.CodeInvalidParams, "params._meta has no %q", mcp.MetaKeyClientCapabilities)
 	}
 	if rawjson.Kind(caps) != '{' {
@@ -207,7 +232,7 @@ func (m *Message) CheckClient() *Error {
 	if json.Unmarshal(caps, &mcp.ClientCapabilities{}) != nil {
 		return Errf(jsonrpc.CodeInvalidParams, "params._meta: %q is malformed", mcp.MetaKeyClientCapabilities)
 	}
-	if info, ok := rawjson.Get(m.Meta, mcp.MetaKeyClientInfo); ok {
+	if info := m.MetaValue(mcp.MetaKeyClientInfo); info != nil {
 		name, _ := rawjson.Get(info, "name")
 		version, _ := rawjson.Get(info, "version")
 		if rawjson.Kind(info) != '{' || rawjson.Kind(name) != '"' || rawjson.Kind(version) != '"' || json.Unmarshal(info, &mcp.Implementation{}) != nil {
@@ -234,7 +259,7 @@ func (m *Message) CheckParams() *Error {
 	if m.Method == "resources/read" {
 		name = "uri"
 	}
-	if v, _ := rawjson.Get(m.Params, name); rawjson.Kind(v) != '"' {
+	if rawjson.Kind(m.Param(name)) != '"' {
 		return Errf(jsonrpc.CodeInvalidParams, "params.%s must be a string", name)
 	}
 	for _, c := range []struct {
@@ -242,15 +267,14 @@ func (m *Message) CheckParams() *Error {
 		kind byte
 		what string
 	}{{"arguments", '{', "an object"}, {"inputResponses", '{', "an object"}, {"requestState", '"', "a string"}} {
-		if v, ok := rawjson.Get(m.Params, c.name); ok && rawjson.Kind(v) != c.kind && rawjson.Kind(v) != 'n' {
+		if v := m.Param(c.name); v != nil && rawjson.Kind(v) != c.kind && rawjson.Kind(v) != 'n' {
 			return Errf(jsonrpc.CodeInvalidParams, "params.%s must be %s", c.name, c.what)
 		}
 	}
 	if m.Method != "prompts/get" {
 		return nil
 	}
-	arguments, _ := rawjson.Get(m.Params, "arguments")
-	for name, value := range rawjson.Members(arguments) {
+	for name, value := range rawjson.Members(m.Param("arguments")) {
 		if rawjson.Kind(value) != '"' {
 			s, _ := rawjson.String(name)
 			return Errf(jsonrpc.CodeInvalidParams, "params.arguments: %q must be a string", s)
@@ -317,21 +341,14 @@ func comma(b []byte) []byte {
 // appendResponses encodes inputResponses so that the SDK, which fails a whole request for one odd entry, reads it: an
 // entry that is no object, or comes twice, is left out; one without an action is a cancel.
 func appendResponses(b []byte, responses json.RawMessage) []byte {
-	var twice map[string]int
-	if _, dup := rawjson.Duplicate(responses, false); dup {
-		twice = map[string]int{}
-		for name := range rawjson.Members(responses) {
-			s, _ := rawjson.String(name)
-			twice[s]++
-		}
-	}
+	twice := namesTwice(responses)
 	b = append(b, '{')
 	for name, value := range rawjson.Members(responses) {
 		if rawjson.Kind(value) != '{' {
 			continue
 		}
 		if twice != nil {
-			if s, _ := rawjson.String(name); twice[s] > 1 {
+			if s, _ := rawjson.String(name); twice[s] {
 				continue
 			}
 		}
@@ -339,6 +356,20 @@ func appendResponses(b []byte, responses json.RawMessage) []byte {
 		b = appendResponse(b, value)
 	}
 	return append(b, '}')
+}
+
+// namesTwice are the names that obj has more than once; nil if none.
+func namesTwice(obj json.RawMessage) map[string]bool {
+	if _, dup := rawjson.Duplicate(obj, false); !dup {
+		return nil
+	}
+	seen, twice := map[string]bool{}, map[string]bool{}
+	for name := range rawjson.Members(obj) {
+		s, _ := rawjson.String(name)
+		twice[s] = twice[s] || seen[s]
+		seen[s] = true
+	}
+	return twice
 }
 
 const cancelled = `{"action":"cancel"}`
@@ -351,7 +382,7 @@ func appendResponse(b []byte, r json.RawMessage) []byte {
 	if ok {
 		return appendElicitResult(b, action, r)
 	}
-	if decodesOther(r) {
+	if decodeOther(r) != nil {
 		return append(b, r...)
 	}
 	return append(b, cancelled...)
@@ -412,8 +443,8 @@ func losslessValue(v json.RawMessage) bool {
 				return false
 			}
 		}
-	case '0': // float64 keeps 15 digits of a moderate size
-		return len(v) <= 15 && !strings.ContainsAny(string(v), "eE") && string(v) != "-0"
+	case '0':
+		return safeNumber(v)
 	}
 	return true
 }

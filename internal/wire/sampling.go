@@ -9,13 +9,18 @@ import (
 
 //lint:file-ignore SA1019 MCP has deprecated sampling and roots (SEP-2577); they ride the same rounds while the SDK has them
 
-// decodesOther reports whether the SDK can read an entry of inputResponses that has no action.
-func decodesOther(r json.RawMessage) bool {
+// decodeOther is an entry of inputResponses that has no action, as the SDK reads it; nil if it would not.
+func decodeOther(r json.RawMessage) mcp.InputResponse {
 	if _, ok := rawjson.Get(r, "roots"); ok {
-		return json.Unmarshal(r, &mcp.ListRootsResult{}) == nil
+		if x := new(mcp.ListRootsResult); json.Unmarshal(r, x) == nil {
+			return x
+		}
+		return nil
 	}
 	if _, ok := rawjson.Get(r, "role"); ok {
-		return json.Unmarshal(r, &mcp.CreateMessageWithToolsResult{}) == nil
+		if x := new(mcp.CreateMessageWithToolsResult); json.Unmarshal(r, x) == nil {
+			return x
+		}
 	}
-	return false
+	return nil
 }

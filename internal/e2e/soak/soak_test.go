@@ -305,4 +305,3 @@ func TestCallsNeverAnsweredLeaveNothing(t *testing.T) {
 		t.Errorf("the heap in use grew by %.2f MiB", growth)
 	}
 }
-

@@ -1,0 +1,36 @@
+package wire
+
+import (
+	"encoding/json"
+
+	"github.com/elicit-go/elicit/internal/rawjson"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// An Appender is a result that encodes itself, with the server's info in its _meta if there is one.
+type Appender interface {
+	AppendResult(b []byte, serverInfo json.RawMessage) ([]byte, error)
+}
+
+// AppendWithServerInfo appends a result, an object, with the server's info in its _meta unless it has one.
+func AppendWithServerInfo(b []byte, result, serverInfo json.RawMessage) []byte {
+	meta, has := rawjson.Get(result, "_meta")
+	if _, named := rawjson.Get(meta, mcp.MetaKeyServerInfo); named || serverInfo == nil || has && rawjson.Kind(meta) != '{' {
+		return append(b, result...)
+	}
+	b = append(b, '{')
+	b = append(b, `"_meta":{`...)
+	for name, value := range rawjson.Members(meta) {
+		b = append(append(comma(b), name...), ':')
+		b = append(b, value...)
+	}
+	b = append(append(comma(b), `"`+mcp.MetaKeyServerInfo+`":`...), serverInfo...)
+	b = append(b, '}')
+	for name, value := range rawjson.Members(result) {
+		if !rawjson.NameIs(name, "_meta") {
+			b = append(append(append(b, ','), name...), ':')
+			b = append(b, value...)
+		}
+	}
+	return append(b, '}')
+}

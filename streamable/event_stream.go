@@ -1,0 +1,100 @@
+package streamable
+
+import (
+	"net/http"
+	"sync"
+	"time"
+)
+
+// An eventStream is a response that becomes an event stream with its first event.
+type eventStream struct {
+	w     http.ResponseWriter
+	every time.Duration // between comments when nothing happens
+
+	mu    sync.Mutex
+	begun bool
+	done  bool
+	stop  chan struct{}
+}
+
+// event writes an event, beginning the stream if it has not begun. After the last one nothing is written.
+func (s *eventStream) event(data []byte, last bool) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.done {
+		return nil
+	}
+	s.done = last
+	if !s.begun {
+		s.begin()
+	}
+	if last {
+		close(s.stop)
+	}
+	b := make([]byte, 0, len(data)+len("event: message\ndata: \n\n"))
+	b = append(append(append(b, "event: message\ndata: "...), data...), "\n\n"...)
+	_, err := s.w.Write(b)
+	s.flush()
+	return err
+}
+
+// final writes the last event, if the stream has begun; if not, it reports so, and that nothing will be an event now.
+func (s *eventStream) final(data []byte) (written bool) {
+	s.mu.Lock()
+	begun := s.begun
+	s.done = s.done || !begun
+	s.mu.Unlock()
+	if begun {
+		_ = s.event(data, true) // the client may have gone
+	}
+	return begun
+}
+
+// started reports whether there has been an event.
+func (s *eventStream) started() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.begun
+}
+
+// close ends the stream, if it has begun and had no last event.
+func (s *eventStream) close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.begun && !s.done {
+		close(s.stop)
+	}
+	s.done = true
+}
+
+// begin turns the response into an event stream. The caller holds s.mu.
+func (s *eventStream) begin() {
+	s.begun, s.stop = true, make(chan struct{})
+	h := s.w.Header()
+	h.Set("Content-Type", "text/event-stream")
+	h.Set("Cache-Control", "no-cache, no-transform")
+	h.Set("X-Accel-Buffering", "no")
+	s.w.WriteHeader(http.StatusOK)
+	go s.comment(s.stop)
+}
+
+// comment keeps the connection open while nothing happens.
+func (s *eventStream) comment(stop <-chan struct{}) {
+	tick := time.NewTicker(s.every)
+	defer tick.Stop()
+	for {
+		select {
+		case <-stop:
+			return
+		case <-tick.C:
+			s.mu.Lock()
+			if !s.done {
+				_, _ = s.w.Write([]byte(": keep-alive\n\n")) // a closed connection cancels the request anyway
+				s.flush()
+			}
+			s.mu.Unlock()
+		}
+	}
+}
+
+func (s *eventStream) flush() { _ = http.NewResponseController(s.w).Flush() }

@@ -1,0 +1,192 @@
+package streamable
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"runtime/debug"
+
+	"github.com/elicit-go/elicit/internal/rawjson"
+	"github.com/elicit-go/elicit/internal/wire"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// tools/call of 2026-07-28 takes an express path: the body is read once, and the server's own chain of middleware and
+// its tool are called with what was read, in the goroutine of the HTTP request. The SDK's handler would decode the body
+// five times, and build a session and a JSON-RPC connection for each request.
+
+// express serves a tools/call whose envelope, version, headers and params were checked, and reports whether it did. What
+// it does not fully understand is left to the SDK's handler.
+func (h *Handler) express(w http.ResponseWriter, r *http.Request, m *wire.Message, p *place, header http.Header, s *sharedSession) {
+	out := &expressResponse{stream: eventStream{w: w, every: h.opts.KeepAlive}}
+	out.exchange.Notify = out.notify
+	req := &mcp.CallToolRequest{
+		Session: s.ss,
+		Params: &mcp.CallToolParamsRaw{
+			Meta:           meta(s, m),
+			Arguments:      m.Param("arguments"),
+			InputResponses: m.InputResponses(),
+		},
+		Extra: h.extra(r),
+	}
+	if header != nil {
+		req.Extra.Header = header
+	}
+	req.Extra.CloseSSEStream = func(mcp.CloseSSEStreamArgs) {} // nothing to resume in this revision
+	req.Params.Name, _ = rawjson.String(m.Param("name"))
+	req.Params.RequestState, _ = rawjson.String(m.Param("requestState"))
+	res, err := h.call(out, r, p, req)
+	body := make([]byte, 0, 512)
+	body = append(append(append(body, `{"jsonrpc":"2.0","id":`...), m.ID...), `,"result":`...)
+	code := int64(0)
+	if err == nil {
+		body, err = appendResult(body, res, p.info.Server)
+	}
+	if err != nil {
+		e := toError(err)
+		body, code = e.Append(body[:0], m.ID), e.Code
+	} else {
+		body = append(body, '}')
+	}
+	out.end(code, body)
+}
+
+// call runs the server's chain as it is now.
+func (h *Handler) call(out *expressResponse, r *http.Request, p *place, req *mcp.CallToolRequest) (res mcp.Result, err error) {
+	defer func() {
+		if x := recover(); x != nil {
+			h.opts.Logger.ErrorContext(r.Context(), "streamable: handler panicked", "method", "tools/call", "name", req.Params.Name, "panic", x, "stack", string(debug.Stack()))
+			wire.Panicked(out.exchange.In(r.Context()))
+			res, err = nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "internal error"}
+		}
+	}()
+	var chain mcp.MethodHandler
+	p.server.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
+		chain = next
+		return next
+	})
+	return chain(out.exchange.In(r.Context()), "tools/call", req)
+}
+
+// meta is the _meta of a request: what it has in common with others of its session is decoded once.
+func meta(s *sharedSession, m *wire.Message) mcp.Meta {
+	members := m.MetaMembers()
+	out := make(mcp.Meta, len(members))
+	for _, x := range members {
+		name, _ := rawjson.String(x.Name)
+		if v, ok := s.meta[name]; ok {
+			out[name] = v
+		} else {
+			out[name] = wire.Decode(x.Value)
+		}
+	}
+	return out
+}
+
+// toError is what the client is told of an error that the chain returned.
+func toError(err error) *wire.Error {
+	var e *jsonrpc.Error
+	switch {
+	case !errors.As(err, &e):
+		return &wire.Error{Code: jsonrpc.CodeInternalError, Message: err.Error()}
+	case error(e) == err:
+		x := &wire.Error{Code: e.Code, Message: e.Message, Data: e.Data}
+		if x.Code == 0 {
+			x.Code = jsonrpc.CodeInternalError
+		}
+		return x
+	default: // wrapped: its code, with the words of the whole
+		return &wire.Error{Code: e.Code, Message: err.Error()}
+	}
+}
+
+var errNoResult = errors.New("server bug: the tool returned neither a result nor an error")
+
+// appendResult encodes a result as the SDK does, with the server's name in its _meta.
+func appendResult(b []byte, res mcp.Result, serverInfo json.RawMessage) ([]byte, error) {
+	switch r := res.(type) {
+	case wire.Appender:
+		return r.AppendResult(b, serverInfo)
+	case *mcp.CallToolResult:
+		if r == nil {
+			return b, errNoResult
+		}
+		if out, ok := appendTexts(b, r, serverInfo); ok {
+			return out, nil
+		}
+	case nil:
+		return b, errNoResult
+	}
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(res); err != nil {
+		return b, errors.New("server bug: the result cannot be encoded: " + err.Error())
+	}
+	raw := bytes.TrimSpace(buf.Bytes())
+	if rawjson.Kind(raw) != '{' {
+		return b, errNoResult
+	}
+	return wire.AppendWithServerInfo(b, raw, serverInfo), nil
+}
+
+// appendTexts encodes a result that is all text, and maybe JSON that is already encoded.
+func appendTexts(b []byte, r *mcp.CallToolResult, serverInfo json.RawMessage) ([]byte, bool) {
+	if len(r.Meta) > 0 || r.InputRequests != nil || r.RequestState != "" || r.NeedsInput() || len(r.Content) == 0 {
+		return b, false
+	}
+	structured, encoded := r.StructuredContent.(json.RawMessage)
+	if r.StructuredContent != nil && (!encoded || rawjson.Check(structured, 1000) != nil) {
+		return b, false
+	}
+	for _, c := range r.Content {
+		if t, ok := c.(*mcp.TextContent); !ok || t == nil || t.Annotations != nil || len(t.Meta) > 0 {
+			return b, false
+		}
+	}
+	b = append(b, '{')
+	if serverInfo != nil {
+		b = append(append(append(b, `"_meta":{"`+mcp.MetaKeyServerInfo+`":`...), serverInfo...), "},"...)
+	}
+	b = append(b, `"content":[`...)
+	for i, c := range r.Content {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = rawjson.AppendString(append(b, `{"type":"text","text":`...), c.(*mcp.TextContent).Text)
+		b = append(b, '}')
+	}
+	b = append(b, ']')
+	if encoded {
+		b = rawjson.Compact(append(b, `,"structuredContent":`...), structured)
+	}
+	if r.IsError {
+		b = append(b, `,"isError":true`...)
+	}
+	return append(b, `,"resultType":"complete"}`...), true
+}
+
+// expressResponse is the response to one request.
+type expressResponse struct {
+	exchange wire.Exchange
+	stream   eventStream
+}
+
+// notify sends a notification in the request's response, which becomes an event stream.
+func (o *expressResponse) notify(method string, params json.RawMessage) {
+	b := append([]byte(nil), `{"jsonrpc":"2.0","method":`...)
+	b = rawjson.AppendString(b, method)
+	if len(params) > 0 {
+		b = append(append(b, `,"params":`...), params...)
+	}
+	_ = o.stream.event(append(b, '}'), false) // the client may have gone
+}
+
+// end writes the response.
+func (o *expressResponse) end(code int64, body []byte) {
+	if !o.stream.final(body) {
+		writeJSON(o.stream.w, statusOf(code, o.exchange.Panicked()), body)
+	}
+}

@@ -1,0 +1,165 @@
+package streamable
+
+import (
+	"encoding/json"
+	"math"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/elicit-go/elicit/internal/rawjson"
+	"github.com/elicit-go/elicit/internal/wire"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// toolSet is what is known of a server's tools: which there are, and which of their arguments are repeated in headers
+// (streamable-http, "Custom Headers from Tool Parameters").
+type toolSet struct {
+	tools   map[string][]binding
+	follows bool // the server tells of changes
+	listed  time.Time
+}
+
+// binding is an argument, by its path, and the header that repeats it.
+type binding struct {
+	path   []string
+	header string // canonical
+}
+
+func newToolSet(list []json.RawMessage, follows bool) *toolSet {
+	s := &toolSet{tools: map[string][]binding{}, follows: follows, listed: time.Now()}
+	for _, t := range list {
+		var tool struct {
+			Name   string          `json:"name"`
+			Schema json.RawMessage `json:"inputSchema"`
+		}
+		if json.Unmarshal(t, &tool) != nil {
+			continue
+		}
+		var b []binding
+		if strings.Contains(string(tool.Schema), "x-mcp-header") {
+			b = bindings(nil, nil, tool.Schema)
+		}
+		s.tools[tool.Name] = b
+	}
+	return s
+}
+
+// bindings walks the properties of a schema, which are the only place for annotations.
+func bindings(b []binding, path []string, schema []byte) []binding {
+	properties, _ := rawjson.Get(schema, "properties")
+	for name, property := range rawjson.Members(properties) {
+		n, ok := rawjson.String(name)
+		if !ok {
+			continue
+		}
+		p := append(path[:len(path):len(path)], n)
+		raw, _ := rawjson.Get(property, "x-mcp-header")
+		if h, ok := rawjson.String(raw); ok && h != "" {
+			b = append(b, binding{p, http.CanonicalHeaderKey("Mcp-Param-" + h)})
+		}
+		b = bindings(b, p, property)
+	}
+	return b
+}
+
+// staleAfter is how long a list is believed of a server that does not tell of changes.
+const staleAfter = time.Second
+
+// known gives the bindings of a tool, and whether the tool is known.
+func (p *place) known(tool string) ([]binding, bool) {
+	s := p.tools.Load()
+	if s == nil {
+		return nil, false
+	}
+	if !s.follows && time.Since(s.listed) > staleAfter {
+		if w := p.watcher.Load(); w != nil {
+			w.Refresh()
+		}
+		if time.Since(s.listed) > 10*staleAfter {
+			return nil, false
+		}
+	}
+	b, ok := s.tools[tool]
+	return b, ok
+}
+
+// checkParamHeaders compares the headers that repeat arguments with the arguments.
+func checkParamHeaders(r *http.Request, arguments json.RawMessage, bs []binding) *wire.Error {
+	for _, b := range bs {
+		value := arguments
+		for _, name := range b.path {
+			value, _ = rawjson.Get(value, name)
+		}
+		headers := r.Header[b.header]
+		argument := strings.Join(b.path, ".")
+		if k := rawjson.Kind(value); k == 0 || k == 'n' {
+			if len(headers) > 0 {
+				return mismatch("the request has a %s header, but no argument %q", b.header, argument)
+			}
+			continue
+		}
+		switch len(headers) {
+		case 0:
+			return mismatch("the request has no %s header, which repeats the argument %q", b.header, argument)
+		case 1:
+		default:
+			return mismatch("the request has %d %s headers", len(headers), b.header)
+		}
+		v := strings.Trim(headers[0], " \t")
+		if e := checkValue(b.header, v); e != nil {
+			return e
+		}
+		v, e := decodeSentinel(b.header, v)
+		if e != nil {
+			return e
+		}
+		if !repeats(v, value) {
+			return mismatch("the %s header is %q, which is not the argument %q", b.header, v, argument)
+		}
+	}
+	return nil
+}
+
+// repeats reports whether a header's value says the same as an argument: integers are compared as numbers, within what
+// JavaScript holds exactly.
+func repeats(header string, value json.RawMessage) bool {
+	switch rawjson.Kind(value) {
+	case '"':
+		s, ok := rawjson.String(value)
+		return ok && s == header
+	case 't', 'f':
+		return string(value) == header
+	case '0':
+		a, ok := safeInteger(header)
+		b, ok2 := safeInteger(string(value))
+		if f, err := strconv.ParseFloat(string(value), 64); !ok2 && err == nil && f == math.Trunc(f) && math.Abs(f) < 1<<53 {
+			b, ok2 = int64(f), true // 1e2
+		}
+		return ok && ok2 && a == b
+	}
+	return false
+}
+
+func safeInteger(s string) (int64, bool) {
+	whole, fraction, _ := strings.Cut(s, ".")
+	if strings.Contains(s, ".") && (fraction == "" || strings.Trim(fraction, "0") != "") || strings.HasPrefix(s, "+") {
+		return 0, false
+	}
+	n, err := strconv.ParseInt(whole, 10, 64)
+	return n, err == nil && n >= -(1<<53-1) && n <= 1<<53-1
+}
+
+// place is what a handler has of one server.
+type place struct {
+	info     wire.Info
+	uses     atomic.Int64
+	watching sync.Once
+	watcher  atomic.Pointer[wire.Watcher]
+	server   *mcp.Server // set before tools is
+	tools    atomic.Pointer[toolSet]
+	sessions sessionCache
+}
