@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"sync"
 
 	"github.com/elicit-go/elicit/internal/rawjson"
@@ -168,6 +169,29 @@ func (w *lineWriter) cancelled(m *Message, line []byte) []byte {
 }
 
 func (w *lineWriter) Write(p []byte) (int, error) {
+	n := len(p)
+	if _, err := w.line(w.restore(p)); err != nil {
+		return 0, err
+	}
+	return n, nil
+}
+
+var subscriptionBegin = []byte(`"` + mcp.MetaKeySubscriptionID + `":` + heldBegin)
+
+// restore gives a message of the SDK the client's ids.
+func (w *lineWriter) restore(p []byte) []byte {
+	if i := bytes.Index(p, subscriptionBegin); i >= 0 { // the id of a request that goes on
+		at := i + len(subscriptionBegin) - len(heldBegin)
+		if end := bytes.IndexByte(p[at+1:], '"'); end >= 0 {
+			end += at + 2
+			w.mu.Lock()
+			id, ok := w.ids[string(p[at:end])]
+			w.mu.Unlock()
+			if ok {
+				p = slices.Concat(p[:at], id, p[end:])
+			}
+		}
+	}
 	if rest, ok := bytes.CutPrefix(p, []byte(idPrefix+heldBegin)); ok {
 		if i := bytes.IndexByte(rest, '"'); i >= 0 {
 			held := heldBegin + string(rest[:i+1])
@@ -176,15 +200,11 @@ func (w *lineWriter) Write(p []byte) (int, error) {
 			delete(w.ids, held)
 			w.mu.Unlock()
 			if ok {
-				line := append(append([]byte(idPrefix), id...), rest[i+1:]...)
-				if _, err := w.line(line); err != nil {
-					return 0, err
-				}
-				return len(p), nil
+				return slices.Concat([]byte(idPrefix), id, rest[i+1:])
 			}
 		}
 	}
-	return w.line(p)
+	return p
 }
 
 func (w *lineWriter) line(p []byte) (int, error) {
