@@ -101,6 +101,10 @@ fuzz: ## Each fuzz target of all modules for FUZZTIME (default 10m)
 		done; \
 	done
 
+.PHONY: soak
+soak: ## What make race takes briefly in internal/e2e/soak, at full length
+	$(call part,soak,ELICIT_SOAK=1 go test -count=1 -v -timeout 1h $(E2E)/soak)
+
 .PHONY: clean
 clean: ## Remove what the targets made, the Node packages included
 	rm -rf bin .cache $(NODE)/node_modules
