@@ -1,6 +1,7 @@
 package form
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"regexp"
@@ -8,6 +9,7 @@ import (
 	"strings"
 	"time"
 	"unicode"
+	"unsafe"
 )
 
 // A bind is a field of a struct that a form fills.
@@ -18,76 +20,56 @@ type bind struct {
 	name     string
 	tag      reflect.StructTag
 	optional bool
+	doc      string // what its Go doc comment says
+
+	// What finish adds.
+	way     way
+	codec   codec
+	pointer reflect.Type // what the struct's field points to; nil if it is no pointer
 }
 
-// set sets the field in the struct to a value, as rules has it.
-func (b *bind) set(root reflect.Value, value any) {
-	v := b.reach(root)
-	if v.Kind() == reflect.Pointer {
-		v.Set(reflect.New(v.Type().Elem()))
-		v = v.Elem()
+// elem is the type of the field's value.
+func (b *bind) elem() reflect.Type {
+	if b.typ.Kind() == reflect.Pointer {
+		return b.typ.Elem()
 	}
-	switch value := value.(type) {
-	case string:
-		setMoment(v, value)
-	case integer:
-		if v.CanUint() {
-			v.SetUint(value.abs)
-		} else {
-			v.SetInt(intOf[int64](value))
-		}
-	case real:
-		v.SetFloat(value.value)
-	case bool:
-		v.SetBool(value)
-	case []string:
-		list := reflect.MakeSlice(v.Type(), len(value), len(value))
-		for i, s := range value {
-			list.Index(i).SetString(s)
-		}
-		v.Set(list)
+	return b.typ
+}
+
+// finish makes the bind ready to move values of a field with the rules.
+func (b *bind) finish(root reflect.Type, r rules) {
+	b.way = wayTo(root, b.index)
+	b.codec = codecFor(b.elem(), r)
+	if b.typ.Kind() == reflect.Pointer {
+		b.pointer = b.typ.Elem()
 	}
+}
+
+// set sets the field in the struct at root to a value, as rules has it.
+func (b *bind) set(root unsafe.Pointer, value any) {
+	p := b.way.reach(root, true)
+	if b.pointer != nil {
+		slot := (*unsafe.Pointer)(p)
+		*slot = reflect.New(b.pointer).UnsafePointer()
+		p = *slot
+	}
+	b.codec.set(p, value)
 }
 
 // get is the field's value as rules has it, nil when it is left out.
-func (b *bind) get(root reflect.Value, f *field) any {
-	v := root
-	for _, i := range b.index {
-		if v.Kind() == reflect.Pointer {
-			if v.IsNil() {
-				return nil
-			}
-			v = v.Elem()
+func (b *bind) get(root unsafe.Pointer, f *field) (any, error) {
+	p := b.way.reach(root, false)
+	if p == nil {
+		return nil, nil
+	}
+	if b.pointer != nil {
+		if p = *(*unsafe.Pointer)(p); p == nil {
+			return nil, nil
 		}
-		v = v.Field(i)
+	} else if !f.required && (b.codec.none != nil && b.codec.none(p) || b.codec.zero(p) && (f.def == nil || f.isList())) {
+		return nil, nil
 	}
-	if v.Kind() == reflect.Pointer {
-		if v.IsNil() {
-			return nil
-		}
-		v = v.Elem()
-	} else if !f.required && v.IsZero() && (f.def == nil || v.Kind() == reflect.Slice || f.rules.emptyIsAbsent() && v.Kind() == reflect.String) {
-		return nil
-	}
-	switch {
-	case v.Type() == timeType:
-		return momentText(v, f.rules.(*textRules).format)
-	case v.Kind() == reflect.String:
-		return v.String()
-	case v.CanInt():
-		return integerOf(v.Int())
-	case v.CanUint():
-		return integerOf(v.Uint())
-	case v.CanFloat():
-		return real{v.Float(), v.Type().Bits()}
-	case v.Kind() == reflect.Bool:
-		return v.Bool()
-	}
-	list := make([]string, v.Len())
-	for i := range list {
-		list[i] = v.Index(i).String()
-	}
-	return list
+	return b.codec.get(p)
 }
 
 // reach is the field in the struct, with embedded pointers on the way allocated.
@@ -124,7 +106,8 @@ func bindsOf(t reflect.Type, b *builder) []bind {
 	type level struct {
 		typ   reflect.Type
 		index []int
-		path  string
+		path  string // Shipment.Base
+		inner string // Base. where path is Shipment.Base
 	}
 	type candidate struct {
 		bind
@@ -132,7 +115,8 @@ func bindsOf(t reflect.Type, b *builder) []bind {
 	}
 	var found []candidate
 	visited := map[reflect.Type]bool{}
-	for current := []level{{t, nil, t.Name()}}; len(current) > 0; {
+	all := docOf(t)
+	for current := []level{{t, nil, t.Name(), ""}}; len(current) > 0; {
 		var next []level
 		times := map[reflect.Type]int{}
 		for _, l := range current {
@@ -142,6 +126,7 @@ func bindsOf(t reflect.Type, b *builder) []bind {
 			if visited[l.typ] {
 				continue
 			}
+			own := docOf(l.typ)
 			for i := range l.typ.NumField() {
 				sf := l.typ.Field(i)
 				path := l.path + "." + sf.Name
@@ -164,15 +149,15 @@ func bindsOf(t reflect.Type, b *builder) []bind {
 					continue // a name makes it a field of its own, and an unexported one
 				}
 				index := append(slices.Clone(l.index), i)
-				if name == "" && sf.Anonymous && elem.Kind() == reflect.Struct && elem != timeType {
+				if name == "" && sf.Anonymous && elem.Kind() == reflect.Struct && !isValue(elem) {
 					if sf.Type.Kind() == reflect.Pointer && !sf.IsExported() {
 						b.errorf("%s: an embedded pointer to an unexported struct cannot be filled; embed the struct itself", path)
 						continue
 					}
-					next = append(next, level{elem, index, path})
+					next = append(next, level{elem, index, path, l.inner + sf.Name + "."})
 					continue
 				}
-				c := candidate{bind{index: index, typ: sf.Type, path: path, name: name, tag: sf.Tag}, name != ""}
+				c := candidate{bind{index: index, typ: sf.Type, path: path, name: name, tag: sf.Tag, doc: cmp.Or(all[l.inner+sf.Name], own[sf.Name])}, name != ""}
 				if name == "" {
 					c.name = sf.Name
 				}
@@ -229,7 +214,7 @@ func structType[T any](b *builder, constructor string) (reflect.Type, bool) {
 	switch {
 	case t == reflect.TypeFor[Values]():
 		b.errorf("%s[form.Values]: values without a struct are for form.New", constructor)
-	case t == timeType, t.Kind() != reflect.Struct && t.Kind() != reflect.Pointer:
+	case isValue(t), t.Kind() != reflect.Struct && t.Kind() != reflect.Pointer:
 		b.errorf("%s[%v]: a form is made of a struct; put the %v into a field of one, or use form.New", constructor, t, t)
 	case t.Kind() == reflect.Pointer:
 		b.errorf("%s[%v]: a form is made of a struct, not of a pointer; write %s[%v]", constructor, t, constructor, t.Elem())
@@ -237,6 +222,15 @@ func structType[T any](b *builder, constructor string) (reflect.Type, bool) {
 		return t, true
 	}
 	return nil, false
+}
+
+// isValue reports whether a struct is the value of one field, rather than fields.
+func isValue(t reflect.Type) bool {
+	switch t {
+	case timeType, dayType, urlType, mailType:
+		return true
+	}
+	return t.Kind() == reflect.Struct && reflect.PointerTo(t).Implements(textUnmarshaler)
 }
 
 var durationType = reflect.TypeFor[time.Duration]()

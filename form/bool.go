@@ -1,5 +1,7 @@
 package form
 
+import "fmt"
+
 // BoolField is yes or no, kept in a Go bool type B.
 type BoolField[B ~bool] struct {
 	c common
@@ -13,10 +15,26 @@ func Bool(name string) BoolField[bool] { return BoolField[bool]{c: common{name: 
 func BoolOf[B ~bool](field *B) BoolField[B] { return BoolField[B]{c: pointTo(field)} }
 
 // Title is what a person sees beside the field. Without it, it is derived from the name: signOnDelivery is "Sign on Delivery".
-func (f BoolField[B]) Title(title string) BoolField[B] { f.c.title = title; return f }
+func (f BoolField[B]) Title(title string) BoolField[B] { f.c.title = constant(title); return f }
+
+// Titlef is Title with data of this call in it, as [fmt.Sprintf] puts it in. [Form.Err] judges the words of format alone.
+func (f BoolField[B]) Titlef(format string, args ...any) BoolField[B] {
+	f.c.title = text{fmt.Sprintf(format, args...), format}
+	return f
+}
 
 // Description says more about the field than its title does. None by default.
-func (f BoolField[B]) Description(text string) BoolField[B] { f.c.description = text; return f }
+func (f BoolField[B]) Description(words string) BoolField[B] {
+	f.c.description = constant(words)
+	return f
+}
+
+// Descriptionf is Description with data of this call in it, as [fmt.Sprintf] puts it in. [Form.Err] judges the words of format
+// alone, so a link of this call may stand in args.
+func (f BoolField[B]) Descriptionf(format string, args ...any) BoolField[B] {
+	f.c.description = text{fmt.Sprintf(format, args...), format}
+	return f
+}
 
 // Required makes an answer without this field invalid. No is an answer.
 func (f BoolField[B]) Required() BoolField[B] { f.c.presence = required; return f }

@@ -18,8 +18,9 @@ import (
 //	})
 //
 // fn is called once, with a T of which the pointers that can be fields are allocated. As in [For], names and descriptions come from the
-// json and jsonschema tags, and a field is required unless its json tag has omitempty or omitzero or it is a pointer; the methods of
-// the fields go before. Fields of T that fn leaves out are not asked for and stay zero.
+// json and jsonschema tags and from doc comments, a field is required unless its json tag has omitempty or omitzero or it is a pointer,
+// and the elicit tag says more; what the methods of the fields say goes before. Fields of T that fn leaves out are not asked for and
+// stay zero.
 func Build[T any](fn func(*T) []Field) *Form[T] {
 	f := &Form[T]{}
 	var b builder
@@ -71,7 +72,7 @@ func build(t reflect.Type, b *builder, fn func(reflect.Value) []Field) (binds []
 		}
 		p := reflect.ValueOf(s.to)
 		if p.IsNil() {
-			b.errorf("%s is a nil pointer; the pointers to text, numbers, truth values and times that are exported fields of %v are set", which, t)
+			b.errorf("%s is a nil pointer; the pointers that are exported fields of %v are set", which, t)
 			continue
 		}
 		bound := places[place{p.Pointer(), p.Type().Elem()}]
@@ -85,22 +86,34 @@ func build(t reflect.Type, b *builder, fn func(reflect.Value) []Field) (binds []
 		}
 		taken[bound] = true
 		s.name = bound.name
-		if s.presence == unsaid {
-			s.presence = required
-			if bound.optional {
-				s.presence = optional
-			}
+		if mistake := fillOptions(s.rules, bound.valueType()); mistake != "" {
+			b.errorf("%s: %s", bound.path, mistake)
 		}
-		if s.description == "" {
-			var mistake string
-			if s.description, mistake = bound.description(); mistake != "" {
-				b.errorf("%s: %s", bound.path, mistake)
-			}
-		}
+		bound.describe(&s, b)
 		b.add(s)
+		bound.finish(t, s.rules)
 		binds = append(binds, *bound)
 	}
 	return binds
+}
+
+// fillOptions gives a field without options those of its Go type.
+func fillOptions(r rules, t reflect.Type) (mistake string) {
+	var o *options
+	switch r := r.(type) {
+	case *choiceRules:
+		o = &r.options
+	case *choicesRules:
+		o = &r.options
+	}
+	if o == nil || len(o.list) > 0 {
+		return ""
+	}
+	list, has, mistake := elicitOptions(t)
+	if has {
+		*o = optionList(list)
+	}
+	return mistake
 }
 
 // call calls fn, and returns what it panicked with.
@@ -126,7 +139,7 @@ func elsewhere(root, p reflect.Value) string {
 		sf := v.Type().Field(i)
 		path += "." + sf.Name
 		v = v.Field(i)
-		if v.Kind() == reflect.Struct && !sf.Anonymous && v.Type() != timeType {
+		if v.Kind() == reflect.Struct && !sf.Anonymous && !isValue(v.Type()) {
 			return "points into " + path + flat
 		}
 	}

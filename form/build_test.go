@@ -135,7 +135,7 @@ func TestErrOfBuild(t *testing.T) {
 		"Build[form.shipment]: field 3 points to shipment.secret, which is not a field of the form: it must be exported, and not hidden from JSON by its tag or by another field of its name",
 		"Build[form.shipment]: field 4 points to shipment.Base.Hide, which is not a field of the form: it must be exported, and not hidden from JSON by its tag or by another field of its name",
 		"Build[form.shipment]: field 5 does not point into the form.shipment that the function gets",
-		"Build[form.shipment]: field 6 is a nil pointer; the pointers to text, numbers, truth values and times that are exported fields of form.shipment are set",
+		"Build[form.shipment]: field 6 is a nil pointer; the pointers that are exported fields of form.shipment are set",
 		`Build[form.shipment]: field 7 ("trackingNumber") has a name; in Build a field is a pointer into the struct, as in form.StringOf(&s.TrackingNumber)`,
 		"Build[form.shipment]: field 9: shipment.TrackingNumber is there twice",
 		"Build[form.shipment]: field 10 is nil",

@@ -1,29 +1,51 @@
 package form
 
-import "github.com/elicit-go/elicit/internal/rawjson"
+import (
+	"fmt"
 
-// ChoicesField is any number of several options, each at most once, kept in a slice of a Go string type V.
-type ChoicesField[V ~string] struct {
+	"github.com/elicit-go/elicit/internal/rawjson"
+)
+
+// ChoicesField is any number of several options, each at most once, kept in a slice of a Go type V, which is
+// as in [Choice].
+type ChoicesField[V comparable] struct {
 	c common
 	r choicesRules
 }
 
 // Choices is a field for several of the options, in their order, called name, for [New]. Revision 2025-06-18 of the protocol
 // has no such field: an older client cannot be asked.
-func Choices[V ~string](name string, options ...Option[V]) ChoicesField[V] {
+func Choices[V comparable](name string, options ...Option[V]) ChoicesField[V] {
 	return ChoicesField[V]{common{name: name}, choicesRules{options: optionsOf(options)}}
 }
 
-// ChoicesOf is the [Choices] field that fills a struct field, for [Build].
-func ChoicesOf[V ~string](field *[]V, options ...Option[V]) ChoicesField[V] {
+// ChoicesOf is the [Choices] field that fills a struct field, for [Build]. Without options it takes those of the element type's
+// method ElicitOptions, as [For] does.
+func ChoicesOf[V comparable](field *[]V, options ...Option[V]) ChoicesField[V] {
 	return ChoicesField[V]{pointTo(field), choicesRules{options: optionsOf(options)}}
 }
 
 // Title is what a person sees above the field. Without it, it is derived from the name: giftWraps is "Gift Wraps".
-func (f ChoicesField[V]) Title(title string) ChoicesField[V] { f.c.title = title; return f }
+func (f ChoicesField[V]) Title(title string) ChoicesField[V] { f.c.title = constant(title); return f }
+
+// Titlef is Title with data of this call in it, as [fmt.Sprintf] puts it in. [Form.Err] judges the words of format alone.
+func (f ChoicesField[V]) Titlef(format string, args ...any) ChoicesField[V] {
+	f.c.title = text{fmt.Sprintf(format, args...), format}
+	return f
+}
 
 // Description says more about the field than its title does. None by default.
-func (f ChoicesField[V]) Description(text string) ChoicesField[V] { f.c.description = text; return f }
+func (f ChoicesField[V]) Description(words string) ChoicesField[V] {
+	f.c.description = constant(words)
+	return f
+}
+
+// Descriptionf is Description with data of this call in it, as [fmt.Sprintf] puts it in. [Form.Err] judges the words of format
+// alone, so a link of this call may stand in args.
+func (f ChoicesField[V]) Descriptionf(format string, args ...any) ChoicesField[V] {
+	f.c.description = text{fmt.Sprintf(format, args...), format}
+	return f
+}
 
 // Required makes an answer without this field invalid. Choosing nothing is an answer; AtLeast(1) refuses it.
 func (f ChoicesField[V]) Required() ChoicesField[V] { f.c.presence = required; return f }
@@ -32,7 +54,10 @@ func (f ChoicesField[V]) Required() ChoicesField[V] { f.c.presence = required; r
 func (f ChoicesField[V]) Optional() ChoicesField[V] { f.c.presence = optional; return f }
 
 // Default is what a client selects beforehand, and the value of an optional field that is left out. None by default.
-func (f ChoicesField[V]) Default(values ...V) ChoicesField[V] { f.c.def = stringsOf(values); return f }
+func (f ChoicesField[V]) Default(values ...V) ChoicesField[V] {
+	f.c.def = textsOf(values)
+	return f
+}
 
 // AtLeast is how many must be chosen, if the field is answered. None by default.
 func (f ChoicesField[V]) AtLeast(n int) ChoicesField[V] { f.r.min = limit{n, true}; return f }
@@ -48,20 +73,20 @@ func (f ChoicesField[V]) In(values Values) []V {
 	}
 	out := make([]V, len(chosen))
 	for i, s := range chosen {
-		out[i] = V(s)
+		out[i] = valueOf[V](&f.r.options, s)
 	}
 	return out
 }
 
 // Set puts a value into an answer that is being made, for [Form.Encode].
-func (f ChoicesField[V]) Set(values *Values, chosen ...V) { values.set(f.c.name, stringsOf(chosen)) }
+func (f ChoicesField[V]) Set(values *Values, chosen ...V) { values.set(f.c.name, textsOf(chosen)) }
 
 func (f ChoicesField[V]) spec() spec { return spec{f.c, &f.r} }
 
-func stringsOf[V ~string](values []V) []string {
+func textsOf[V comparable](values []V) []string {
 	out := make([]string, len(values))
 	for i, v := range values {
-		out[i] = string(v)
+		out[i], _ = optionText(v)
 	}
 	return out
 }

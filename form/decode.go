@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"reflect"
 	"slices"
 	"unicode/utf8"
+	"unsafe"
 
 	"github.com/elicit-go/elicit/internal/rawjson"
 )
@@ -20,7 +20,7 @@ import (
 // other way to say nothing.
 func (f *Form[T]) Validate(content []byte) []Problem {
 	if f.Err() != nil {
-		return wholeProblem("form", unusableForm)
+		return (&model{}).wholeProblem("form", unusableForm)
 	}
 	var room [few][]byte
 	return f.m.validate(content, f.m.room(room[:]))
@@ -48,7 +48,7 @@ func (d Decoded[T]) Content() json.RawMessage { return d.content }
 // reaches T, whatever content holds. With problems, the Decoded is empty.
 func (f *Form[T]) Decode(content []byte) (Decoded[T], []Problem) {
 	if f.Err() != nil {
-		return Decoded[T]{}, wholeProblem("form", unusableForm)
+		return Decoded[T]{}, (&model{}).wholeProblem("form", unusableForm)
 	}
 	var room [few][]byte
 	raw := f.m.room(room[:])
@@ -58,7 +58,7 @@ func (f *Form[T]) Decode(content []byte) (Decoded[T], []Problem) {
 	var d Decoded[T]
 	values, untyped := any(&d.Value).(*Values)
 	untyped = untyped && f.binds == nil
-	into := reflect.ValueOf(&d.Value).Elem()
+	into := unsafe.Pointer(&d.Value)
 	d.given = make([]string, 0, len(f.m.fields))
 	d.content = append(make([]byte, 0, len(content)+2), '{')
 	if untyped {
@@ -91,14 +91,14 @@ func (f *Form[T]) Decode(content []byte) (Decoded[T], []Problem) {
 // Encode is v as a client would send it: the content of an answer. Left out are nil pointers, and optional fields that are zero
 // where that says the same: plain text, numbers and truth values with a default are sent even when zero. Of [Values], the fields
 // that are Given are sent. Encode does not validate, so a test can send what is not valid; it fails on values that JSON does not
-// have, and on a form that is wrong.
+// have, on those whose MarshalText fails, and on a form that is wrong.
 func (f *Form[T]) Encode(v T) (json.RawMessage, error) {
 	if err := f.Err(); err != nil {
 		return nil, err
 	}
 	values, untyped := any(&v).(*Values)
 	untyped = untyped && f.binds == nil
-	from := reflect.ValueOf(&v).Elem()
+	from := unsafe.Pointer(&v)
 	b := []byte{'{'}
 	for i := range f.m.fields {
 		fd := &f.m.fields[i]
@@ -108,7 +108,10 @@ func (f *Form[T]) Encode(v T) (json.RawMessage, error) {
 				value = values.get(fd.name)
 			}
 		} else {
-			value = f.binds[i].get(from, fd)
+			var err error
+			if value, err = f.binds[i].get(from, fd); err != nil {
+				return nil, fmt.Errorf("form: field %q: its value %w", fd.name, err)
+			}
 		}
 		if value == nil {
 			continue
@@ -213,23 +216,23 @@ func (m *model) find(name []byte) int {
 func (m *model) validate(content []byte, raw [][]byte) (problems []Problem) {
 	switch m.read(content, raw) {
 	case "json":
-		return wholeProblem("type", notJSON)
+		return m.wholeProblem("type", notJSON)
 	case "type":
-		return wholeProblem("type", notAnObject)
+		return m.wholeProblem("type", notAnObject)
 	}
 	for i := range m.fields {
 		f := &m.fields[i]
 		v := raw[i]
 		switch {
 		case isTwice(v):
-			problems = append(problems, problem(f, "duplicate", nil))
+			problems = append(problems, m.problem(f, "duplicate", nil))
 		case f.absent(v):
 			if f.required {
-				problems = append(problems, problem(f, "required", nil))
+				problems = append(problems, m.problem(f, "required", nil))
 			}
 		default:
 			if rule, culprit := f.rules.check(v); rule != "" {
-				problems = append(problems, problem(f, rule, culprit))
+				problems = append(problems, m.problem(f, rule, culprit))
 			}
 		}
 	}

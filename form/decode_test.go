@@ -21,7 +21,7 @@ func TestContentAsAWhole(t *testing.T) {
 		`{"c":` + strings.Repeat("[", 64) + strings.Repeat("]", 64) + `}`: notJSON, `{a:1}`: notJSON,
 	} {
 		p := f.Validate([]byte(content))
-		if len(p) != 1 || p[0] != (Problem{Rule: "type", Requirement: want, Message: want}) {
+		if len(p) != 1 || p[0].Rule != "type" || p[0].Field != "" || p[0].Requirement != want || p[0].Message != want {
 			t.Errorf("%q: %+v", content, p)
 		}
 	}

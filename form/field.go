@@ -7,8 +7,8 @@ import (
 )
 
 // A Field is one property of a form. The kinds of this package are all there are, because they are all that the
-// specification lets a form ask for: [String], [Email], [URI], [Date], [DateTime], [Int], [Number], [Bool], [Choice] and
-// [Choices], and the same with Of for [Build].
+// specification lets a form ask for: [String], [Email], [URI], [Date], [DateTime], [Text], [Int], [Number], [Bool], [Choice]
+// and [Choices], and the same with Of for [Build].
 type Field interface{ spec() spec }
 
 // A spec is what every kind boils down to.
@@ -22,10 +22,17 @@ type common struct {
 	name               string
 	to                 any  // the pointer of XOf
 	byPointer          bool // made by XOf
-	title, description string
+	title, description text
 	presence           presence
-	def                any // a value as rules has it; nil: none
+	def                any    // a value as rules has it; nil: none
+	defMistake         string // why the default is none
+	notCredential      bool   // the author says so
 }
+
+// A text is shown to people. What of it is in the program, and not data that a call put in, is judged by Err.
+type text struct{ shown, constant string }
+
+func constant(s string) text { return text{s, s} }
 
 // specOf is the spec of a field; false when it is nil, as itself or inside of what carries it.
 func specOf(f Field) (s spec, ok bool) {
@@ -64,7 +71,7 @@ type rules interface {
 	emptyIsAbsent() bool
 
 	// check says what is wrong with a value: the name of a rule, and the part of v to show to who typed it. The rule is ""
-	// for a value that is fine. It must not allocate for those.
+	// for a value that is fine. It must not allocate for those, where that is in our hands.
 	check(v []byte) (rule string, culprit []byte)
 
 	// value reads a value that check let through.

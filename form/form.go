@@ -26,7 +26,8 @@ type model struct {
 	byName map[string]int // nil for a form of few fields
 	schema json.RawMessage
 	err    error
-	made   bool // by a constructor
+	made   bool  // by a constructor
+	words  Words // nil: English
 }
 
 // A field is a spec whose names are settled.
@@ -34,8 +35,10 @@ type field struct {
 	name, title, description string
 	required                 bool
 	rules                    rules
-	def                      any    // nil: none
-	defJSON                  []byte // def, encoded
+	def                      any              // nil: none
+	defJSON                  []byte           // def, encoded
+	options                  []Option[string] // of the rules, for Property
+	credential               string           // for Property
 }
 
 // few is how many fields are looked through one by one.
@@ -77,14 +80,14 @@ func (f *Form[T]) Err() error {
 
 var errNotMade = errors.New("form: this form was not made by New, For or Build")
 
-// Fields iterates over the names and titles of the fields, in order.
-func (f *Form[T]) Fields() iter.Seq2[string, string] {
-	return func(yield func(string, string) bool) {
+// Fields iterates over the fields, in order: the name of each, and all there is to know about it. A form that is wrong has none.
+func (f *Form[T]) Fields() iter.Seq2[string, Property] {
+	return func(yield func(string, Property) bool) {
 		if f.Err() != nil {
 			return
 		}
 		for i := range f.m.fields {
-			if !yield(f.m.fields[i].name, f.m.fields[i].title) {
+			if !yield(f.m.fields[i].name, f.m.fields[i].property()) {
 				return
 			}
 		}
@@ -103,7 +106,7 @@ func (b *builder) errorf(format string, args ...any) {
 
 // add settles a spec that has its name.
 func (b *builder) add(s spec) {
-	f := field{name: s.name, title: clean(s.title), description: clean(s.description), required: s.presence == required, rules: s.rules, def: s.def}
+	f := field{name: s.name, title: clean(s.title.shown), description: clean(s.description.shown), required: s.presence == required, rules: s.rules, def: s.def}
 	before := len(b.errs)
 	wrong := func(what string) { b.errorf("field %q: %s", s.name, what) }
 	switch {
@@ -116,18 +119,22 @@ func (b *builder) add(s spec) {
 	case slices.ContainsFunc(b.fields, func(other field) bool { return other.name == s.name }):
 		wrong("another field has the same name")
 	}
-	if !utf8.ValidString(s.title) {
+	if !utf8.ValidString(s.title.shown) {
 		wrong("its title is not valid UTF-8")
 	}
-	if !utf8.ValidString(s.description) {
+	if !utf8.ValidString(s.description.shown) {
 		wrong("its description is not valid UTF-8")
 	}
 	for _, what := range s.rules.mistakes() {
 		wrong(what)
 	}
+	if s.defMistake != "" {
+		wrong("its default " + s.defMistake)
+	}
 	if f.title == "" {
 		f.title = titleOf(s.name)
 	}
+	f.options = optionsFor(f.rules)
 	if f.def != nil && len(b.errs) == before {
 		if what := f.setDefault(); what != "" {
 			wrong(what)
@@ -135,6 +142,9 @@ func (b *builder) add(s spec) {
 	}
 	b.fields = append(b.fields, f)
 }
+
+// isList reports whether the field is one of several choices.
+func (f *field) isList() bool { _, ok := f.rules.(*choicesRules); return ok }
 
 // setDefault checks the default as an answer would be, and says what is wrong with it.
 func (f *field) setDefault() string {
@@ -146,7 +156,7 @@ func (f *field) setDefault() string {
 	}
 	f.defJSON = appendValue(nil, f.def)
 	if rule, culprit := f.rules.check(f.defJSON); rule != "" {
-		return "its default breaks its own rules: " + strings.Replace(problem(f, rule, culprit).Message, "; you entered ", ", not ", 1)
+		return "its default breaks its own rules: " + strings.Replace((&model{}).problem(f, rule, culprit).Message, "; you entered ", ", not ", 1)
 	}
 	return ""
 }

@@ -157,8 +157,8 @@ func TestEmptyForm(t *testing.T) {
 
 func TestFields(t *testing.T) {
 	got := ""
-	for name, title := range New(String("trackingNumber"), Bool("b").Title("Bee"), Int("c")).Fields() {
-		got += name + "=" + title + ";"
+	for name, p := range New(String("trackingNumber"), Bool("b").Title("Bee"), Int("c")).Fields() {
+		got += name + "=" + p.Title + ";"
 		if name == "b" {
 			break
 		}

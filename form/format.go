@@ -2,11 +2,21 @@ package form
 
 import (
 	"bytes"
+	"fmt"
+	"net/mail"
 	"net/netip"
+	"net/url"
+	"reflect"
 )
 
-// FormatField is a text of a format that is checked, an e-mail address or a URI, kept in a Go string type S.
-type FormatField[S ~string] struct {
+// Address is what an e-mail address or a URI is kept in: a string type; mail.Address, of which only the address is asked for; or
+// url.URL, which must also be able to read it.
+type Address interface {
+	~string | mail.Address | url.URL
+}
+
+// FormatField is a text of a format that is checked, an e-mail address or a URI, kept in a Go type S.
+type FormatField[S Address] struct {
 	c common
 	r textRules
 }
@@ -17,8 +27,8 @@ func Email(name string) FormatField[string] {
 	return FormatField[string]{common{name: name}, textRules{format: "email"}}
 }
 
-// EmailOf is the [Email] field that fills a struct field, for [Build].
-func EmailOf[S ~string](field *S) FormatField[S] {
+// EmailOf is the [Email] field that fills a struct field, for [Build]: a string, or a mail.Address.
+func EmailOf[S ~string | mail.Address](field *S) FormatField[S] {
 	return FormatField[S]{pointTo(field), textRules{format: "email"}}
 }
 
@@ -28,16 +38,42 @@ func URI(name string) FormatField[string] {
 	return FormatField[string]{common{name: name}, textRules{format: "uri"}}
 }
 
-// URIOf is the [URI] field that fills a struct field, for [Build].
-func URIOf[S ~string](field *S) FormatField[S] {
-	return FormatField[S]{pointTo(field), textRules{format: "uri"}}
+// URIOf is the [URI] field that fills a struct field, for [Build]: a string, or a url.URL, which also has to be able to read
+// it: form.URIOf(s.Site) where Site is a *url.URL and so optional.
+func URIOf[S ~string | url.URL](field *S) FormatField[S] {
+	f := FormatField[S]{pointTo(field), textRules{format: "uri"}}
+	if _, isURL := any(*new(S)).(url.URL); isURL {
+		f.r.accept = acceptURL
+	}
+	return f
+}
+
+func acceptURL(text []byte) error {
+	_, err := url.Parse(string(text))
+	return err
 }
 
 // Title is what a person sees above the field. Without it, it is derived from the name: homeURL is "Home URL".
-func (f FormatField[S]) Title(title string) FormatField[S] { f.c.title = title; return f }
+func (f FormatField[S]) Title(title string) FormatField[S] { f.c.title = constant(title); return f }
+
+// Titlef is Title with data of this call in it, as [fmt.Sprintf] puts it in. [Form.Err] judges the words of format alone.
+func (f FormatField[S]) Titlef(format string, args ...any) FormatField[S] {
+	f.c.title = text{fmt.Sprintf(format, args...), format}
+	return f
+}
 
 // Description says more about the field than its title does. None by default.
-func (f FormatField[S]) Description(text string) FormatField[S] { f.c.description = text; return f }
+func (f FormatField[S]) Description(words string) FormatField[S] {
+	f.c.description = constant(words)
+	return f
+}
+
+// Descriptionf is Description with data of this call in it, as [fmt.Sprintf] puts it in. [Form.Err] judges the words of format
+// alone, so a link of this call may stand in args.
+func (f FormatField[S]) Descriptionf(format string, args ...any) FormatField[S] {
+	f.c.description = text{fmt.Sprintf(format, args...), format}
+	return f
+}
 
 // Required makes an answer without this field invalid, and one with "" in it.
 func (f FormatField[S]) Required() FormatField[S] { f.c.presence = required; return f }
@@ -45,19 +81,62 @@ func (f FormatField[S]) Required() FormatField[S] { f.c.presence = required; ret
 // Optional lets the field be left out, also where the struct of [Build] says otherwise. "" is then as good as left out.
 func (f FormatField[S]) Optional() FormatField[S] { f.c.presence = optional; return f }
 
+// NotCredential says that the field asks for no password, key, token or card, although its words look like it to [Form.Err].
+func (f FormatField[S]) NotCredential() FormatField[S] { f.c.notCredential = true; return f }
+
 // Default is what a client fills in beforehand, and the value of an optional field that is left out. None by default.
-func (f FormatField[S]) Default(value S) FormatField[S] { f.c.def = string(value); return f }
+func (f FormatField[S]) Default(value S) FormatField[S] { f.c.def = addressText(value); return f }
 
 // MaxLength is the greatest length, in Unicode code points. None by default.
 func (f FormatField[S]) MaxLength(n int) FormatField[S] { f.r.max = limit{n, true}; return f }
 
-// In reads the field out of an answer: its value, or its default, or "".
-func (f FormatField[S]) In(values Values) S { s, _ := values.get(f.c.name).(string); return S(s) }
+// In reads the field out of an answer: its value, or its default, or the zero of S.
+func (f FormatField[S]) In(values Values) (v S) {
+	s, _ := values.get(f.c.name).(string)
+	switch p := any(&v).(type) {
+	case *mail.Address:
+		p.Address = s
+	case *url.URL:
+		*p = urlOf(s)
+	default:
+		setString(&v, s)
+	}
+	return v
+}
 
 // Set puts a value into an answer that is being made, for [Form.Encode].
-func (f FormatField[S]) Set(values *Values, value S) { values.set(f.c.name, string(value)) }
+func (f FormatField[S]) Set(values *Values, value S) { values.set(f.c.name, addressText(value)) }
 
 func (f FormatField[S]) spec() spec { return spec{f.c, &f.r} }
+
+// addressText is an Address as it is sent.
+func addressText(v any) string {
+	switch v := v.(type) {
+	case mail.Address:
+		return v.Address
+	case url.URL:
+		return v.String()
+	}
+	return reflect.ValueOf(v).String()
+}
+
+// urlOf is a valid URI as net/url has it.
+func urlOf(text string) url.URL {
+	u, err := url.Parse(text)
+	if err != nil {
+		return url.URL{}
+	}
+	return *u
+}
+
+// setString sets a variable of a string type.
+func setString(pointer any, text string) {
+	if p, ok := pointer.(*string); ok {
+		*p = text
+		return
+	}
+	reflect.ValueOf(pointer).Elem().SetString(text)
+}
 
 // formatOK reports whether text is of a format of the specification.
 func formatOK(format string, text []byte) bool {

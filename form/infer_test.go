@@ -4,16 +4,11 @@ package form
 
 import (
 	"encoding/json"
-	"net/url"
 	"reflect"
 	"strings"
 	"testing"
 	"time"
 )
-
-type level int
-
-func (l *level) UnmarshalText([]byte) error { return nil }
 
 func TestFor(t *testing.T) {
 	type yes bool
@@ -65,7 +60,7 @@ type Tagged struct {
 	Other string `json:"Same"`
 }
 type unexported struct{ E string }
-type text string
+type lowercase string
 
 // TestForNames compares the names with those encoding/json uses, for structs that are embedded in every way.
 func TestForNames(t *testing.T) {
@@ -87,7 +82,7 @@ func TestForNames(t *testing.T) {
 	testNames[struct {
 		unexported
 		Inner Inner `json:"-"`
-		text
+		lowercase
 	}](t)
 	testNames[struct {
 		Left
@@ -172,8 +167,8 @@ func TestErrOfFor(t *testing.T) {
 		Uintptr  uintptr
 		Double   **string
 		Duration time.Duration
-		Level    level
-		URL      *url.URL
+		Number   json.Number
+		Lists    *[]carrier
 		Raw      json.RawMessage
 		Bad      string `jsonschema:"minLength=3"`
 		Empty    string `jsonschema:""`
@@ -181,10 +176,10 @@ func TestErrOfFor(t *testing.T) {
 	testErr(t, For[S](),
 		"S.Address: a form is flat, so a field cannot be the struct form.address; move its fields up, or embed it",
 		"S.Pointer: a form is flat, so a field cannot be the struct form.address; move its fields up, or embed it",
-		"S.Extras: a []form.carrier needs options to choose from; use form.Build with form.ChoicesOf",
-		"S.Bytes: a form is flat and has no lists but of options, so not []uint8; ask for the elements one by one, or for a []string with form.ChoicesOf in form.Build",
-		"S.List: a form is flat and has no lists but of options, so not []int; ask for the elements one by one, or for a []string with form.ChoicesOf in form.Build",
-		"S.Array: a form is flat and has no lists but of options, so not [2]string; ask for the elements one by one, or for a []string with form.ChoicesOf in form.Build",
+		"S.Extras: a []form.carrier needs options to choose from; write the tag elicit:\"enum=a|b\", give form.carrier a method ElicitOptions, or use form.Build with form.ChoicesOf",
+		"S.Bytes: a form is flat and has no lists but of options, so not []uint8; ask for the elements one by one, or let several options be chosen (form.ChoicesOf)",
+		"S.List: a form is flat and has no lists but of options, so not []int; ask for the elements one by one, or let several options be chosen (form.ChoicesOf)",
+		"S.Array: a form is flat and has no lists but of options, so not [2]string; ask for the elements one by one, or let several options be chosen (form.ChoicesOf)",
 		"S.Map: a form is flat and has fixed fields, so not map[string]string; write a field for each key",
 		"S.Any: a form asks for one type, so not interface {}; use string, a number, bool or time.Time",
 		"S.Func: a form cannot ask for func(); use string, a number, bool or time.Time",
@@ -193,9 +188,9 @@ func TestErrOfFor(t *testing.T) {
 		"S.Uintptr: a form cannot ask for uintptr; use string, a number, bool or time.Time",
 		"S.Double: a form cannot ask for *string; use string, a number, bool or time.Time",
 		"S.Duration: a time.Duration would be asked for in nanoseconds; use an int whose name says seconds or minutes",
-		"S.Level: form.level has a text form of its own (UnmarshalText), which For does not read; use a string field and convert it, or bind the field in form.Build",
-		"S.URL: a form is flat, so a field cannot be the struct url.URL; move its fields up, or embed it",
-		"S.Raw: a form is flat and has no lists but of options, so not json.RawMessage; ask for the elements one by one, or for a []string with form.ChoicesOf in form.Build",
+		"S.Number: a json.Number may be anything; use a float64, or an integer type, which is exact",
+		"S.Lists: a pointer to a list cannot be filled; use []form.carrier, which is nil where nothing was chosen",
+		"S.Raw: a form is flat and has no lists but of options, so not json.RawMessage; ask for the elements one by one, or let several options be chosen (form.ChoicesOf)",
 		`S.Bad: its jsonschema tag "minLength=3" begins with WORD=, which go-sdk reserves; the tag is a description`,
 		"S.Empty: its jsonschema tag is empty; write a description or leave the tag out",
 	)

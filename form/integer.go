@@ -2,6 +2,7 @@ package form
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"strconv"
 
@@ -34,16 +35,35 @@ func IntOf[I Integer](field *I) IntegerField[I] {
 }
 
 // Title is what a person sees above the field. Without it, it is derived from the name: parcelCount is "Parcel Count".
-func (f IntegerField[I]) Title(title string) IntegerField[I] { f.c.title = title; return f }
+func (f IntegerField[I]) Title(title string) IntegerField[I] { f.c.title = constant(title); return f }
+
+// Titlef is Title with data of this call in it, as [fmt.Sprintf] puts it in. [Form.Err] judges the words of format alone.
+func (f IntegerField[I]) Titlef(format string, args ...any) IntegerField[I] {
+	f.c.title = text{fmt.Sprintf(format, args...), format}
+	return f
+}
 
 // Description says more about the field than its title does. None by default.
-func (f IntegerField[I]) Description(text string) IntegerField[I] { f.c.description = text; return f }
+func (f IntegerField[I]) Description(words string) IntegerField[I] {
+	f.c.description = constant(words)
+	return f
+}
+
+// Descriptionf is Description with data of this call in it, as [fmt.Sprintf] puts it in. [Form.Err] judges the words of format
+// alone, so a link of this call may stand in args.
+func (f IntegerField[I]) Descriptionf(format string, args ...any) IntegerField[I] {
+	f.c.description = text{fmt.Sprintf(format, args...), format}
+	return f
+}
 
 // Required makes an answer without this field invalid, and one with "" in it.
 func (f IntegerField[I]) Required() IntegerField[I] { f.c.presence = required; return f }
 
 // Optional lets the field be left out, also where the struct of [Build] says otherwise. "" is then as good as left out.
 func (f IntegerField[I]) Optional() IntegerField[I] { f.c.presence = optional; return f }
+
+// NotCredential says that the field asks for no password, key, token or card, although its words look like it to [Form.Err].
+func (f IntegerField[I]) NotCredential() IntegerField[I] { f.c.notCredential = true; return f }
 
 // Default is what a client fills in beforehand, and the value of an optional field that is left out. None by default.
 func (f IntegerField[I]) Default(value I) IntegerField[I] { f.c.def = integerOf(value); return f }
@@ -53,13 +73,13 @@ func (f IntegerField[I]) Range(lo, hi I) IntegerField[I] { return f.Min(lo).Max(
 
 // Min is the least value.
 func (f IntegerField[I]) Min(lo I) IntegerField[I] {
-	f.r.min, f.r.showMin = integerOf(lo), true
+	f.r.min, f.r.showMin, f.r.setMin = integerOf(lo), true, true
 	return f
 }
 
 // Max is the greatest value.
 func (f IntegerField[I]) Max(hi I) IntegerField[I] {
-	f.r.max, f.r.showMax = integerOf(hi), true
+	f.r.max, f.r.showMax, f.r.setMax = integerOf(hi), true, true
 	return f
 }
 
@@ -78,6 +98,8 @@ func (f IntegerField[I]) spec() spec { return spec{f.c, &f.r} }
 type integerRules struct {
 	min, max         integer
 	showMin, showMax bool // to the client
+	setMin, setMax   bool // by the author
+	typeMin, typeMax integer
 }
 
 // rangeOf are the rules of a Go type.
@@ -90,11 +112,13 @@ func rangeOf[I Integer]() integerRules {
 }
 
 func integerRange(unsigned bool, bits int) integerRules {
-	if unsigned {
-		return integerRules{integer{}, integer{abs: math.MaxUint64 >> (64 - bits)}, true, bits <= 32}
-	}
 	end := uint64(1) << (bits - 1)
-	return integerRules{integer{true, end}, integer{false, end - 1}, bits <= 32, bits <= 32}
+	r := integerRules{min: integer{true, end}, max: integer{false, end - 1}, showMin: unsigned || bits <= 32, showMax: bits <= 32}
+	if unsigned {
+		r.min, r.max = integer{}, integer{abs: math.MaxUint64 >> (64 - bits)}
+	}
+	r.typeMin, r.typeMax = r.min, r.max
+	return r
 }
 
 func (r *integerRules) mistakes() []string {

@@ -24,24 +24,11 @@ type Problem struct {
 	// Message is the sentence for who answered, with what they typed, shortened and cleaned of control characters: "Parcels
 	// must be between 1 and 10; you entered 12."
 	Message string
+
+	fault *Fault
 }
 
-// Every sentence that a person reads is in this file.
-
-// problem describes what is wrong with a field. culprit is the raw JSON to show, nil for none.
-func problem(f *field, rule string, culprit []byte) Problem {
-	p := Problem{Field: f.name, Title: f.title, Rule: rule, Requirement: requirement(f, rule)}
-	p.Message = p.Requirement
-	if typed := typedText(culprit); typed != "" {
-		p.Message = strings.TrimSuffix(p.Requirement, ".") + "; you entered " + typed + "."
-	}
-	return p
-}
-
-// wholeProblem describes an answer that has no fields to speak of.
-func wholeProblem(rule, sentence string) []Problem {
-	return []Problem{{Rule: rule, Requirement: sentence, Message: sentence}}
-}
+// Every English sentence that a person reads is in this file, but for what words.go puts after them.
 
 const (
 	notJSON      = "The answer is not valid JSON."
@@ -95,6 +82,7 @@ func textRequirement(r *textRules, rule string) string {
 		case "date-time":
 			return " must be a date and time with its zone, such as 2026-07-28T14:30:00Z."
 		}
+		return " is not valid."
 	}
 	return " must be text."
 }

@@ -1,6 +1,7 @@
 package form
 
 import (
+	"fmt"
 	"math"
 	"reflect"
 	"strconv"
@@ -29,16 +30,35 @@ func NumberOf[F Float](field *F) NumberField[F] {
 }
 
 // Title is what a person sees above the field. Without it, it is derived from the name: netWeight is "Net Weight".
-func (f NumberField[F]) Title(title string) NumberField[F] { f.c.title = title; return f }
+func (f NumberField[F]) Title(title string) NumberField[F] { f.c.title = constant(title); return f }
+
+// Titlef is Title with data of this call in it, as [fmt.Sprintf] puts it in. [Form.Err] judges the words of format alone.
+func (f NumberField[F]) Titlef(format string, args ...any) NumberField[F] {
+	f.c.title = text{fmt.Sprintf(format, args...), format}
+	return f
+}
 
 // Description says more about the field than its title does. None by default.
-func (f NumberField[F]) Description(text string) NumberField[F] { f.c.description = text; return f }
+func (f NumberField[F]) Description(words string) NumberField[F] {
+	f.c.description = constant(words)
+	return f
+}
+
+// Descriptionf is Description with data of this call in it, as [fmt.Sprintf] puts it in. [Form.Err] judges the words of format
+// alone, so a link of this call may stand in args.
+func (f NumberField[F]) Descriptionf(format string, args ...any) NumberField[F] {
+	f.c.description = text{fmt.Sprintf(format, args...), format}
+	return f
+}
 
 // Required makes an answer without this field invalid, and one with "" in it.
 func (f NumberField[F]) Required() NumberField[F] { f.c.presence = required; return f }
 
 // Optional lets the field be left out, also where the struct of [Build] says otherwise. "" is then as good as left out.
 func (f NumberField[F]) Optional() NumberField[F] { f.c.presence = optional; return f }
+
+// NotCredential says that the field asks for no password, key, token or card, although its words look like it to [Form.Err].
+func (f NumberField[F]) NotCredential() NumberField[F] { f.c.notCredential = true; return f }
 
 // Default is what a client fills in beforehand, and the value of an optional field that is left out. None by default.
 func (f NumberField[F]) Default(value F) NumberField[F] {

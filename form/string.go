@@ -1,6 +1,11 @@
 package form
 
-import "github.com/elicit-go/elicit/internal/rawjson"
+import (
+	"errors"
+	"fmt"
+
+	"github.com/elicit-go/elicit/internal/rawjson"
+)
 
 // StringField is a line of text, kept in a Go string type S.
 type StringField[S ~string] struct {
@@ -16,16 +21,35 @@ func String(name string) StringField[string] { return StringField[string]{c: com
 func StringOf[S ~string](field *S) StringField[S] { return StringField[S]{c: pointTo(field)} }
 
 // Title is what a person sees above the field. Without it, it is derived from the name: trackingNumber is "Tracking Number".
-func (f StringField[S]) Title(title string) StringField[S] { f.c.title = title; return f }
+func (f StringField[S]) Title(title string) StringField[S] { f.c.title = constant(title); return f }
+
+// Titlef is Title with data of this call in it, as [fmt.Sprintf] puts it in. [Form.Err] judges the words of format alone.
+func (f StringField[S]) Titlef(format string, args ...any) StringField[S] {
+	f.c.title = text{fmt.Sprintf(format, args...), format}
+	return f
+}
 
 // Description says more about the field than its title does. None by default.
-func (f StringField[S]) Description(text string) StringField[S] { f.c.description = text; return f }
+func (f StringField[S]) Description(words string) StringField[S] {
+	f.c.description = constant(words)
+	return f
+}
+
+// Descriptionf is Description with data of this call in it, as [fmt.Sprintf] puts it in. [Form.Err] judges the words of format
+// alone, so a link of this call may stand in args.
+func (f StringField[S]) Descriptionf(format string, args ...any) StringField[S] {
+	f.c.description = text{fmt.Sprintf(format, args...), format}
+	return f
+}
 
 // Required makes an answer without this field invalid. An empty text is an answer; MinLength(1) refuses it.
 func (f StringField[S]) Required() StringField[S] { f.c.presence = required; return f }
 
 // Optional lets the field be left out, also where the struct of [Build] says otherwise.
 func (f StringField[S]) Optional() StringField[S] { f.c.presence = optional; return f }
+
+// NotCredential says that the field asks for no password, key, token or card, although its words look like it to [Form.Err].
+func (f StringField[S]) NotCredential() StringField[S] { f.c.notCredential = true; return f }
 
 // Default is what a client fills in beforehand, and the value of an optional field that is left out. None by default.
 func (f StringField[S]) Default(value S) StringField[S] { f.c.def = string(value); return f }
@@ -44,10 +68,11 @@ func (f StringField[S]) Set(values *Values, value S) { values.set(f.c.name, stri
 
 func (f StringField[S]) spec() spec { return spec{f.c, &f.r} }
 
-// textRules are those of every kind of text: lengths, and for some a format.
+// textRules are those of every kind of text: lengths, and for some a format, or what the Go type takes.
 type textRules struct {
 	min, max limit
-	format   string // "" for any text
+	format   string                  // "" for any text
+	accept   func(text []byte) error // nil: the Go type takes any text
 }
 
 func (r *textRules) mistakes() []string { return mistakesOf(r.min, r.max, "MinLength", "MaxLength") }
@@ -63,7 +88,7 @@ func (r *textRules) appendTo(b []byte, _ bool) ([]byte, bool) {
 	return b, true
 }
 
-func (r *textRules) emptyIsAbsent() bool { return r.format != "" }
+func (r *textRules) emptyIsAbsent() bool { return r.format != "" || r.accept != nil }
 
 func (r *textRules) check(v []byte) (string, []byte) {
 	if v[0] != '"' {
@@ -84,7 +109,25 @@ func (r *textRules) check(v []byte) (string, []byte) {
 			return "maxLength", v
 		}
 	}
+	if r.accept != nil && r.refusal(v) != nil {
+		return "format", v
+	}
 	return "", nil
 }
+
+// refusal is why the Go type does not take a raw string, nil if it does.
+func (r *textRules) refusal(v []byte) error {
+	if r.accept == nil {
+		return nil
+	}
+	var room [128]byte
+	text, ok := rawjson.Unquoted(room[:0], v)
+	if !ok {
+		return errNotText
+	}
+	return r.accept(text)
+}
+
+var errNotText = errors.New("it is not text")
 
 func (r *textRules) value(v []byte) any { s, _ := rawjson.String(v); return s }

@@ -1,12 +1,14 @@
 package form
 
 import (
+	"fmt"
 	"reflect"
 	"time"
 )
 
-// Moment is what a date or a date with time is kept in: a time.Time, or a string type that keeps the text as it was typed.
-type Moment interface{ ~string | time.Time }
+// Moment is what a date or a date with time is kept in: a time.Time, a [Day] where it is a date, or a string type that keeps the
+// text as it was typed.
+type Moment interface{ ~string | time.Time | Day }
 
 // TimeField is a date, or a date with time, kept in a Go type M.
 type TimeField[M Moment] struct {
@@ -15,7 +17,7 @@ type TimeField[M Moment] struct {
 }
 
 // Date is a field for a day of the calendar, for [New]: RFC 3339's full-date, as 2026-07-28. In Go it is the midnight, in UTC,
-// that the day begins with.
+// that the day begins with, or a [Day].
 func Date(name string) TimeField[time.Time] {
 	return TimeField[time.Time]{common{name: name}, textRules{format: "date"}}
 }
@@ -32,15 +34,31 @@ func DateTime(name string) TimeField[time.Time] {
 }
 
 // DateTimeOf is the [DateTime] field that fills a struct field, for [Build].
-func DateTimeOf[M Moment](field *M) TimeField[M] {
+func DateTimeOf[M ~string | time.Time](field *M) TimeField[M] {
 	return TimeField[M]{pointTo(field), textRules{format: "date-time"}}
 }
 
 // Title is what a person sees above the field. Without it, it is derived from the name: dueDate is "Due Date".
-func (f TimeField[M]) Title(title string) TimeField[M] { f.c.title = title; return f }
+func (f TimeField[M]) Title(title string) TimeField[M] { f.c.title = constant(title); return f }
+
+// Titlef is Title with data of this call in it, as [fmt.Sprintf] puts it in. [Form.Err] judges the words of format alone.
+func (f TimeField[M]) Titlef(format string, args ...any) TimeField[M] {
+	f.c.title = text{fmt.Sprintf(format, args...), format}
+	return f
+}
 
 // Description says more about the field than its title does. None by default.
-func (f TimeField[M]) Description(text string) TimeField[M] { f.c.description = text; return f }
+func (f TimeField[M]) Description(words string) TimeField[M] {
+	f.c.description = constant(words)
+	return f
+}
+
+// Descriptionf is Description with data of this call in it, as [fmt.Sprintf] puts it in. [Form.Err] judges the words of format
+// alone, so a link of this call may stand in args.
+func (f TimeField[M]) Descriptionf(format string, args ...any) TimeField[M] {
+	f.c.description = text{fmt.Sprintf(format, args...), format}
+	return f
+}
 
 // Required makes an answer without this field invalid, and one with "" in it.
 func (f TimeField[M]) Required() TimeField[M] { f.c.presence = required; return f }
@@ -50,21 +68,30 @@ func (f TimeField[M]) Optional() TimeField[M] { f.c.presence = optional; return 
 
 // Default is what a client fills in beforehand, and the value of an optional field that is left out. None by default.
 func (f TimeField[M]) Default(value M) TimeField[M] {
-	f.c.def = momentText(reflect.ValueOf(value), f.r.format)
+	f.c.def = momentText(value, f.r.format)
 	return f
 }
 
 // In reads the field out of an answer: its value, or its default, or the zero of M.
 func (f TimeField[M]) In(values Values) (m M) {
-	if s, ok := values.get(f.c.name).(string); ok {
-		setMoment(reflect.ValueOf(&m).Elem(), s)
+	s, ok := values.get(f.c.name).(string)
+	if !ok {
+		return m
+	}
+	switch p := any(&m).(type) {
+	case *time.Time:
+		*p = momentOf(s)
+	case *Day:
+		*p = dayOf(s)
+	default:
+		setString(&m, s)
 	}
 	return m
 }
 
 // Set puts a value into an answer that is being made, for [Form.Encode].
 func (f TimeField[M]) Set(values *Values, value M) {
-	values.set(f.c.name, momentText(reflect.ValueOf(value), f.r.format))
+	values.set(f.c.name, momentText(value, f.r.format))
 }
 
 func (f TimeField[M]) spec() spec { return spec{f.c, &f.r} }
@@ -72,11 +99,18 @@ func (f TimeField[M]) spec() spec { return spec{f.c, &f.r} }
 var timeType = reflect.TypeFor[time.Time]()
 
 // momentText is a Moment as it is sent.
-func momentText(v reflect.Value, format string) string {
-	if v.Type() != timeType {
+func momentText(v any, format string) string {
+	switch v := v.(type) {
+	case time.Time:
+		return timeText(v, format)
+	case Day:
 		return v.String()
 	}
-	t := v.Interface().(time.Time)
+	return reflect.ValueOf(v).String()
+}
+
+// timeText is a time as it is sent.
+func timeText(t time.Time, format string) string {
 	if format == "date" {
 		return t.Format(time.DateOnly)
 	}
@@ -86,12 +120,8 @@ func momentText(v reflect.Value, format string) string {
 	return t.Format(time.RFC3339Nano)
 }
 
-// setMoment sets a Moment to a valid date or date-time.
-func setMoment(v reflect.Value, text string) {
-	if v.Type() != timeType {
-		v.SetString(text)
-		return
-	}
+// momentOf is the time of a valid date or date-time.
+func momentOf(text string) time.Time {
 	t, ok := parseDate([]byte(text))
 	if !ok {
 		var offset int
@@ -99,7 +129,16 @@ func setMoment(v reflect.Value, text string) {
 			t = t.In(time.FixedZone("", 60*offset))
 		}
 	}
-	v.Set(reflect.ValueOf(t))
+	return t
+}
+
+// dayOf is the day of a valid date.
+func dayOf(text string) Day {
+	t, ok := parseDate([]byte(text))
+	if !ok {
+		return Day{}
+	}
+	return DayOf(t)
 }
 
 // parseDate reads RFC 3339's full-date.
