@@ -1,9 +1,13 @@
 package streamable_test
 
 import (
+	"context"
 	"encoding/base64"
 	"strings"
 	"testing"
+
+	"github.com/elicit-go/elicit/streamable"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // RFC 9110, section 12.5.1: any spelling of "I take both" will do.
@@ -189,6 +193,53 @@ func TestMcpParam(t *testing.T) {
 		// Headers that no annotation names are nobody's business.
 		{"unknown header", sql(`{}`, field{"Mcp-Param-Other", "x"}), ""},
 		{"of a method without arguments", request("tools/list", "", "").and(region, "=?base64?*?="), ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := do(t, s.addr, c.m)
+			if c.refers == "" {
+				wantOK(t, r)
+				return
+			}
+			wantRefusal(t, r, refusal{400, "-32020", "1", []string{c.refers}})
+		})
+	}
+}
+
+type searchParams struct {
+	mcp.ParamsBase
+	Index string `json:"index"`
+}
+
+type searchResult struct {
+	mcp.ResultBase
+	Found string `json:"found"`
+}
+
+// Options.NameParams: extensions say what Mcp-Name repeats; their other methods need none.
+func TestNameParams(t *testing.T) {
+	s := newServer()
+	for _, method := range []string{"acme/search", "acme/count"} {
+		err := mcp.AddReceivingCustomMethod(s.server, method, func(_ context.Context, _ *mcp.ServerSession, p *searchParams) (*searchResult, error) {
+			return &searchResult{Found: p.Index}, nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.listen(t, &streamable.Options{NameParams: map[string]string{"acme/search": "index"}}, nil)
+	search := func(name string) message { return request("acme/search", name, `"index":"größe"`) }
+	for _, c := range []struct {
+		name   string
+		m      message
+		refers string
+	}{
+		{"right", search(encoded("größe")), ""},
+		{"unequal", search("x"), "Mcp-Name"},
+		{"absent", search(""), "Mcp-Name"},
+		{"bad Base64", search("=?base64?*?="), "Mcp-Name"},
+		{"Mcp-Method unequal", search(encoded("größe")).with("Mcp-Method", "acme/count"), "Mcp-Method"},
+		{"another method", request("acme/count", "", `"index":"x"`), ""},
+		{"another method, Mcp-Method absent", request("acme/count", "", `"index":"x"`).without("Mcp-Method"), "Mcp-Method"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := do(t, s.addr, c.m)

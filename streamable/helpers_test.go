@@ -24,6 +24,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
+//lint:file-ignore SA1019 MCP has deprecated logging (SEP-2577); clients use it while the SDK has it
+
 const timeout = 20 * time.Second
 
 func TestMain(m *testing.M) {
@@ -496,7 +498,7 @@ func newServer() *site {
 		return elicit.Text("done"), nil
 	})
 	raw("log", anything, func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		_ = r.Session.Log(ctx, &mcp.LoggingMessageParams{Level: "info", Data: "packing"})
+		logPacking(ctx, r)
 		return elicit.Text("done"), nil
 	})
 	raw("wait", anything, func(ctx context.Context, _ *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
