@@ -428,7 +428,7 @@ func TestMaxSessionsAtOnce(t *testing.T) {
 }
 
 func TestSessionTimeout(t *testing.T) {
-	s := newSite(t, &streamable.Options{SessionTimeout: 20 * time.Millisecond})
+	s := newSite(t, &streamable.Options{SessionTimeout: 300 * time.Millisecond})
 	sessions := func() int { return len(slices.Collect(s.server.Sessions())) }
 	before := sessions()
 	id := openSession(t, s.addr, "2025-11-25", "{}")

@@ -128,7 +128,7 @@ func (h *Handler) checkRequest(r *http.Request, m *wire.Message, p *place) (head
 			return nil, false, e
 		}
 		// The SDK keeps a request's log level in a place of its own.
-		express = known && !h.opts.noExpress && m.MetaValue(mcp.MetaKeyLogLevel) == nil
+		express = known && !h.opts.noExpress && m.MetaValue(logLevel) == nil
 	}
 	return header, express, m.CheckParams()
 }
