@@ -291,7 +291,7 @@ func TestCallsNeverAnsweredLeaveNothing(t *testing.T) {
 		}
 		return m.HeapInuse, runtime.NumGoroutine(), sessions
 	}
-	run(200) // warm
+	run(200)                            // warm
 	before, goroutines, kept := inUse() // sessions that calls of one client share, and one that watches the tools
 	run(calls)
 	time.Sleep(50 * time.Millisecond)
