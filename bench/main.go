@@ -1,0 +1,308 @@
+// Bench compares this library's HTTP host with its peers and with plain net/http: the same tools, called the same way,
+// each server alone on one core, the load generator on another.
+//
+//	go run ./bench                  # everything: a report and a chart in bench/results
+//	go run ./bench -loads question -peers 'elicit|floor' -o -
+//
+// Servers take turns (A B C A B C …), each run in a fresh process, after a warm-up that is not counted. Every response is
+// checked: status, result type, form or text. What a run costs is what the kernel says the server's process used.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"log"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strconv"
+	"time"
+
+	"github.com/elicit-go/elicit/bench/internal/load"
+	"github.com/elicit-go/elicit/bench/internal/peer"
+)
+
+// The cores of the server and of the load generator.
+const (
+	serverCore    = 1
+	generatorCore = 0
+)
+
+type options struct {
+	runs    int
+	time    time.Duration
+	warm    time.Duration
+	million int
+	loads   *regexp.Regexp
+	peers   *regexp.Regexp
+	out     string
+	note    string
+	profile string
+	brief   bool
+}
+
+func main() {
+	log.SetFlags(0)
+	var o options
+	flag.IntVar(&o.runs, "runs", 5, "run each load on each server `n` times")
+	flag.DurationVar(&o.time, "time", 2*time.Second, "measure each run for so long")
+	flag.DurationVar(&o.warm, "warm", time.Second, "warm up for so long before each run, at least")
+	flag.IntVar(&o.million, "memory", 1_000_000, "watch the memory over so many calls of 10,000 clients; 0 for not")
+	loads := flag.String("loads", ".", "only the loads that match `regexp`")
+	peers := flag.String("peers", ".", "only the servers that match `regexp`")
+	flag.StringVar(&o.out, "o", filepath.Join(peer.Dir(), "results"), "write report and chart to `directory`, - for the report to standard output")
+	flag.StringVar(&o.note, "note", "", "say `text` about the circumstances at the top of the report")
+	flag.StringVar(&o.profile, "profile", "", "write profiles of elicit (CPU, allocations) under the last load to `directory`; the measures then include taking them")
+	flag.BoolVar(&o.brief, "brief", false, "check every path with a few calls, and measure nothing")
+	flag.Parse()
+	var err1, err2 error
+	o.loads, err1 = regexp.Compile("^(?:" + *loads + ")")
+	o.peers, err2 = regexp.Compile("^(?:" + *peers + ")")
+	if err := errors.Join(err1, err2); err != nil {
+		log.Fatal(err)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, &o); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func run(ctx context.Context, o *options) error {
+	bin, err := os.MkdirTemp("", "bench")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(bin)
+	if err := peer.Build(ctx, bin); err != nil {
+		return err
+	}
+	var peers []*peer.Peer
+	for _, p := range peer.All {
+		if o.peers.MatchString(p.Name) {
+			peers = append(peers, p)
+		}
+		if p.Name == peer.TypeScript && o.peers.MatchString(p.Name) {
+			if err := peer.Installed(); err != nil {
+				return err
+			}
+		}
+	}
+	if o.brief {
+		for _, p := range peers {
+			if err := brief(ctx, bin, p); err != nil {
+				return fmt.Errorf("%s: %w", p.Name, err)
+			}
+			fmt.Printf("%s: right\n", p.Name)
+		}
+		return nil
+	}
+
+	if runtime.NumCPU() < 2 {
+		return errors.New("two cores are needed, one for the server and one for the load")
+	}
+	runtime.GOMAXPROCS(1)
+	if err := peer.PinSelf(generatorCore); err != nil {
+		return err
+	}
+	results := &results{began: time.Now(), options: o, loadBefore: peer.Load()}
+	for _, l := range load.Loads() {
+		if o.loads.MatchString(l.Name) {
+			results.loads = append(results.loads, l)
+		}
+	}
+	results.peers = peers
+	for n := range o.runs {
+		for _, l := range results.loads {
+			for _, p := range peers {
+				if l.Elicit && p.Name != peer.Elicit {
+					continue
+				}
+				s, err := measure(ctx, bin, p, l, o)
+				if err != nil {
+					return fmt.Errorf("%s on %s: %w", l.Name, p.Name, err)
+				}
+				results.add(l, p, s)
+				fmt.Fprintf(os.Stderr, "run %d/%d  %-17s %-11s %8.1f µs/call %8.0f calls/s  core %3.0f%% busy\n", n+1, o.runs, l.Name, p.Name, s.cpu, s.rate, 100*s.busy)
+			}
+		}
+	}
+	if o.million > 0 && o.peers.MatchString(peer.Elicit) && o.loads.MatchString("memory") {
+		if results.memory, err = watchMemory(ctx, bin, o.million); err != nil {
+			return err
+		}
+	}
+	results.took = time.Since(results.began).Round(time.Second)
+	if o.out == "-" {
+		_, err := os.Stdout.Write(results.report(""))
+		return err
+	}
+	if err := os.MkdirAll(o.out, 0o755); err != nil {
+		return err
+	}
+	name := filepath.Join(o.out, results.began.Format(time.DateOnly))
+	if chart := results.chart(); chart != nil {
+		if err := os.WriteFile(name+".svg", chart, 0o644); err != nil {
+			return err
+		}
+	}
+	if err := os.WriteFile(name+".md", results.report(filepath.Base(name)+".svg"), 0o644); err != nil {
+		return err
+	}
+	fmt.Println(name + ".md")
+	return nil
+}
+
+// A sample is what one run measured; all but rate, peak and busy are for one call.
+type sample struct {
+	cpu     float64 // µs
+	rate    float64 // calls per second
+	p50     float64 // µs
+	p99     float64 // µs
+	peak    float64 // MiB
+	objects float64 // allocated; 0 if the server cannot tell
+	bytes   float64 // allocated
+	busy    float64 // the share of its core that the server used
+}
+
+// measure runs one load on one server.
+func measure(ctx context.Context, bin string, p *peer.Peer, l *load.Load, o *options) (s sample, err error) {
+	proc, err := start(ctx, bin, p, l, serverCore)
+	if err != nil {
+		return s, err
+	}
+	defer proc.Stop()
+	g, err := load.Open(ctx, proc.Addr, l)
+	if err != nil {
+		return s, err
+	}
+	defer g.Close()
+	if _, err := g.Run(ctx, 0, max(o.warm, p.Warm)); err != nil {
+		return s, err
+	}
+	if l.Clients > 1 { // each of them has called
+		if _, err := g.Run(ctx, l.Clients, 0); err != nil {
+			return s, err
+		}
+	}
+	var profile chan error
+	if o.profile != "" && p.Name == peer.Elicit {
+		profile = make(chan error, 1)
+		go func() {
+			profile <- proc.Profile(o.profile, o.time)
+		}()
+	}
+	allocs0, err1 := proc.Allocs()
+	cpu0, err2 := proc.CPU()
+	r, err3 := g.Run(ctx, 0, o.time)
+	cpu1, err4 := proc.CPU()
+	allocs1, err5 := proc.Allocs()
+	_, peak, err6 := proc.Memory()
+	if profile != nil {
+		err = <-profile
+	}
+	if err := errors.Join(err, err1, err2, err3, err4, err5, err6); err != nil {
+		return s, err
+	}
+	calls := float64(r.Calls)
+	µs := func(d time.Duration) float64 { return float64(d) / float64(time.Microsecond) }
+	return sample{
+		cpu:     µs(cpu1-cpu0) / calls,
+		rate:    calls / r.Elapsed.Seconds(),
+		p50:     µs(r.Percentile(0.50)),
+		p99:     µs(r.Percentile(0.99)),
+		peak:    float64(peak) / (1 << 20),
+		objects: float64(allocs1.Objects-allocs0.Objects) / calls,
+		bytes:   float64(allocs1.Bytes-allocs0.Bytes) / calls,
+		busy:    float64(cpu1-cpu0) / float64(r.Elapsed),
+	}, nil
+}
+
+func start(ctx context.Context, bin string, p *peer.Peer, l *load.Load, core int) (*peer.Process, error) {
+	var args []string
+	if l.Tools > 0 {
+		args = []string{"-tools", strconv.Itoa(l.Tools)}
+	}
+	return p.Start(ctx, bin, core, args...)
+}
+
+// watchMemory makes many calls of ten thousand clients, and gives the server's memory after each tenth of them, in MiB.
+func watchMemory(ctx context.Context, bin string, calls int) ([]float64, error) {
+	l := find("clients-10000")
+	proc, err := start(ctx, bin, peer.All[0], l, serverCore)
+	if err != nil {
+		return nil, err
+	}
+	defer proc.Stop()
+	g, err := load.Open(ctx, proc.Addr, l)
+	if err != nil {
+		return nil, err
+	}
+	defer g.Close()
+	var memory []float64
+	for range 10 {
+		if _, err := g.Run(ctx, calls/10, 0); err != nil {
+			return nil, err
+		}
+		now, _, err := proc.Memory()
+		if err != nil {
+			return nil, err
+		}
+		memory = append(memory, float64(now)/(1<<20))
+	}
+	return memory, nil
+}
+
+func find(name string) *load.Load {
+	for _, l := range load.Loads() {
+		if l.Name == name {
+			return l
+		}
+	}
+	panic("no load " + name)
+}
+
+// brief puts a few calls of each load on a server: an error says which response was wrong.
+func brief(ctx context.Context, bin string, p *peer.Peer) error {
+	var proc *peer.Process
+	tools := -1
+	for _, l := range load.Loads() {
+		if l.Elicit && p.Name != peer.Elicit {
+			continue
+		}
+		if l.Tools != tools {
+			if proc != nil {
+				proc.Stop()
+			}
+			var err error
+			if proc, err = start(ctx, bin, p, l, -1); err != nil {
+				return err
+			}
+			defer proc.Stop()
+			tools = l.Tools
+		}
+		g, err := load.Open(ctx, proc.Addr, l)
+		if err != nil {
+			return err
+		}
+		calls := 2 * l.Conns
+		r, err := g.Run(ctx, calls, 0)
+		g.Close()
+		if err != nil {
+			return err
+		}
+		if r.Calls != calls {
+			return fmt.Errorf("%s: %d calls were made of %d", l.Name, r.Calls, calls)
+		}
+	}
+	if p.IsGo() {
+		if a, err := proc.Allocs(); err != nil || a.Objects == 0 {
+			return fmt.Errorf("no count of allocations: %w", err)
+		}
+	}
+	return nil
+}
