@@ -105,6 +105,15 @@ fuzz: ## Each fuzz target of all modules for FUZZTIME (default 10m)
 soak: ## What make race takes briefly in internal/e2e/soak, at full length
 	$(call part,soak,ELICIT_SOAK=1 go test -count=1 -v -timeout 1h $(E2E)/soak)
 
+# The peers that the benchmark compares with are pinned in bench/go.mod and bench/servers/typescript/package-lock.json.
+BENCH := bench/servers/typescript
+BENCHFLAGS ?=
+
+.PHONY: bench
+bench: ## Compare the host with its peers, on a machine that does nothing else (BENCHFLAGS="-runs 7")
+	@cmp -s $(BENCH)/package-lock.json $(BENCH)/node_modules/.installed.json || { printf '\n=== npm ci\n'; npm --prefix $(BENCH) ci --loglevel=error && cp $(BENCH)/package-lock.json $(BENCH)/node_modules/.installed.json; }
+	go run ./bench $(BENCHFLAGS)
+
 .PHONY: clean
 clean: ## Remove what the targets made, the Node packages included
-	rm -rf bin .cache $(NODE)/node_modules
+	rm -rf bin .cache $(NODE)/node_modules $(BENCH)/node_modules
