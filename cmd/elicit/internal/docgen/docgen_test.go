@@ -139,7 +139,7 @@ func TestFieldText(t *testing.T) {
 		"// É.\n//\n//  - one\n//  - two": "É. - one - two",
 		"//nolint:all\n// Text.":          "Text.",
 		"// # Heading\n//\n// Text":       "# Heading Text",
-		"/* Block\ncomment. */":           "Block comment.",
+		"/* Block\n   comment. */":        "Block comment.",
 		"// Deprecated: no.":              "",
 		"":                                "",
 	} {

@@ -12,9 +12,9 @@ import (
 // blocks and what is said about deprecation. As Go's comments begin with the name of what they describe, "Weight is the weight in
 // kilograms." becomes "The weight in kilograms."
 func fieldText(name string, f *ast.Field) string {
-	text := f.Doc.Text()
+	text := source(f.Doc)
 	if strings.TrimSpace(text) == "" {
-		text = f.Comment.Text()
+		text = source(f.Comment)
 	}
 	p := comment.Parser{LookupSym: func(string, string) bool { return true }, LookupPackage: func(string) (string, bool) { return "", true }}
 	d := p.Parse(text)
@@ -33,6 +33,19 @@ func fieldText(name string, f *ast.Field) string {
 	d.Content = kept
 	printer := comment.Printer{TextWidth: -1}
 	return plain(name, strings.Join(strings.Fields(string(printer.Text(d))), " "))
+}
+
+// source is the text of a comment; of one between /* and */ without indentation, which would make it code.
+func source(g *ast.CommentGroup) string {
+	text := g.Text()
+	if g == nil || !strings.HasPrefix(g.List[0].Text, "/*") {
+		return text
+	}
+	lines := strings.Split(text, "\n")
+	for i := range lines {
+		lines[i] = strings.TrimSpace(lines[i])
+	}
+	return strings.Join(lines, "\n")
 }
 
 // plain drops the name that a comment begins with.
