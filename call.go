@@ -265,6 +265,11 @@ func (c *call) end(ctx context.Context, res mcp.Result, err error) (_ mcp.Result
 	if err != nil {
 		return c.failed(err)
 	}
+	if wire.IsNil(res) {
+		msg := fmt.Sprintf("server bug: %s returned neither a result nor an error", c.what())
+		c.log(ctx, slog.LevelError, "elicit: "+msg)
+		return nil, internalError(msg), false
+	}
 	if state := foreignState(res); c.modern && state != "" {
 		// The handler asked by itself, with a state of its own: it is sealed within ours, as any other.
 		token, err := c.seal(ctx, state)

@@ -504,3 +504,18 @@ func TestNewTwiceForOneServerPanics(t *testing.T) {
 	}()
 	elicit.New(server, quiet(elicit.Options{}))
 }
+
+func TestNoResultIsAServerBug(t *testing.T) {
+	shop := elicit.New(newServer(), quiet(elicit.Options{}))
+	shop.MCP().AddTool(&mcp.Tool{Name: "T", InputSchema: json.RawMessage(`{"type":"object"}`)}, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) { return nil, nil })
+	shop.MCP().AddPrompt(&mcp.Prompt{Name: "P"}, func(context.Context, *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) { return nil, nil })
+	url := host(t, shop)
+	for range 2 { // the second tools/call takes the express path
+		for method, name := range map[string]string{"tools/call": "T", "prompts/get": "P"} {
+			r := request{url: url, method: method, name: name}.send(t)
+			if r.Error == nil || r.Error.Code != -32603 || !strings.Contains(r.Error.Message, name) || !strings.Contains(r.Error.Message, "neither a result nor an error") {
+				t.Errorf("%s: %s", method, r.body)
+			}
+		}
+	}
+}

@@ -220,10 +220,16 @@ func (s *Server) declare(caller, name string, opts []ToolOption) {
 	s.features[name] = asks
 }
 
-// AddTool is mcp.AddTool plus declarations. It panics if one of them is wrong.
+// AddTool is mcp.AddTool plus declarations: schemas come from In and Out unless t has them, arguments and outputs are
+// validated against them, and an error of h is a tool error that the model can read. It decodes the arguments of a call
+// once, which mcp.AddTool does three times. It panics if a schema or a declaration is wrong.
 func AddTool[In, Out any](s *Server, t *mcp.Tool, h mcp.ToolHandlerFor[In, Out], opts ...ToolOption) {
 	s.declare("AddTool", t.Name, opts)
-	mcp.AddTool(s.mcp, t, h)
+	tool, handler, err := typedTool(t, h)
+	if err != nil {
+		panic(fmt.Sprintf("elicit.AddTool: tool %q: %v", t.Name, err))
+	}
+	s.mcp.AddTool(tool, handler)
 }
 
 // AddPrompt is mcp.Server.AddPrompt plus declarations. It panics if one of them is wrong.
