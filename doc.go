@@ -26,7 +26,18 @@
 // the form. The client shows it and sends the same call again, with the answer; that is the next round, which may be
 // served by another instance. The handler runs from the top in every round. What it must not do twice, it does after the
 // last question, or in [Step], which remembers its result; [CallID] is an idempotency key. Clients of older revisions are
-// asked over their session, while Require waits: the same handler serves both.
+// asked over their session, while Require waits: the same handler serves both, and holds no lock across a question.
+//
+//	price, err := elicit.Step(ctx, "price", fetchPrice) // once, however many rounds there are
+//	if err != nil {
+//		return nil, nil, err
+//	}
+//	if _, err := buy.WithMessagef("Buy it for $%d?", price).Value(ctx); err != nil {
+//		return nil, nil, err // asks; or the user refused, which the model is told
+//	}
+//	return pay(ctx, elicit.CallID(ctx), price) // the effect, after the last question
+//
+// [RequireAll] asks several questions in one round. [Question.WithKey] makes one question of many things.
 //
 // # What counts as an answer
 //
@@ -37,6 +48,13 @@
 //
 // An accepted form is validated, and its fields are taken one by one into T. What is not valid is asked again, saying
 // what is wrong, three times at most. Declining and cancelling are answers: see [Answer].
+//
+// It is never known that a human answered: a client may accept by itself. Who may do what is checked in the handler.
+//
+// # Several processes
+//
+// A round may reach any instance that has the same [Options].Secrets, and the last one counts once where they share a
+// [Spender].
 //
 // Sources: MCP 2026-07-28, client/elicitation and basic/patterns/mrtr.
 package elicit

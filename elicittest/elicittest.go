@@ -1,14 +1,34 @@
 // Package elicittest tests handlers that ask.
 //
+// # One handler, one round
+//
 // A handler is a function, and [Context] makes a context in which it can be called like one:
 //
 //	ctx := elicittest.Context(t, elicittest.Accept(ship, Shipment{TrackingNumber: "1Z999"}))
 //	res, _, err := shipOrder(ctx, nil, struct{}{})
 //
-// Without an answer the handler asks: errors.Is(err, elicit.ErrAsking), and [Asked] tells what.
+// Without an answer the handler asks: errors.Is(err, elicit.ErrAsking), and [Asked] tells what. The same goes for an answer
+// that is wrong, as one of [Raw] may be; the message then says what is wrong. [Decline] and [Cancel] are the other things
+// that users do. Handlers of prompts and resources are tested like those of tools.
+//
+// # A server, all rounds
 //
 // [Call] calls a tool of a server, as a client of any protocol revision would, through as many rounds as it takes, with
 // everything that a real call has: middleware, state, proof.
+//
+//	for _, version := range []string{"2026-07-28", "2025-11-25", "2025-06-18"} {
+//		tr := elicittest.Call(t, shop.MCP(), version, "ShipOrder", nil,
+//			elicittest.Accept(ship, Shipment{TrackingNumber: "1Z999"}))
+//		if tr.Text() != "Shipped as 1Z999." {
+//			t.Errorf("%s: %s", version, tr.Text())
+//		}
+//	}
+//
+// A question that the test has no answer for fails it, and is named. Clients before 2026-07-28 check what they send, so wrong
+// answers are for the newest.
+//
+// What is between a server and the network (tokens, origins, routes) is tested with package answer, whose CallTool answers
+// by a script.
 package elicittest
 
 import (

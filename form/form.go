@@ -6,9 +6,12 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/elicit-go/elicit/internal/sensitive"
 )
 
 // A Form is a flat form whose answers become a T: [Values] for a form of [New], a struct for one of [For] or [Build]. It never
@@ -41,6 +44,9 @@ type field struct {
 	credential               string           // for Property
 }
 
+// MaxFields is how many fields a form may have. People do not fill in longer ones.
+const MaxFields = 100
+
 // few is how many fields are looked through one by one.
 const few = 16
 
@@ -70,7 +76,18 @@ func New(fields ...Field) *Form[Values] {
 }
 
 // Err is what is wrong with the form, one line for each mistake, naming the field; nil when nothing is. A program checks it once,
-// where forms are made: elicit does when a question is declared.
+// where forms are made: elicit does when a question is declared. Mistakes are:
+//
+//   - a Go type or a tag that makes no field, a pointer of [Build] that is not into the struct, or is there twice
+//   - no name, a name twice, more than [MaxFields] fields
+//   - no options, or one twice; a minimum above its maximum; a default that breaks the field's own rules
+//   - text that is not UTF-8
+//   - a field that seems to ask for a credential, by its name, title or description; NotCredential says that it does not. Fields
+//     that cannot hold one are not judged: yes or no, choices, dates, e-mail addresses. (MCP 2026-07-28, client/elicitation,
+//     User Interaction Model)
+//   - a link in a title or a description: http, https or www. Those to hosts that lead nowhere, as https://example.com/, are
+//     examples and may stand, and so may those that Titlef or Descriptionf get as data of a call. Options are data always.
+//     (Safe URL Handling, there)
 func (f *Form[T]) Err() error {
 	if f == nil || !f.m.made {
 		return errNotMade
@@ -135,12 +152,40 @@ func (b *builder) add(s spec) {
 		f.title = titleOf(s.name)
 	}
 	f.options = optionsFor(f.rules)
+	if where, word := credentialIn(f.rules, s.name, s.title.constant, s.description.constant); word != "" && !s.notCredential {
+		wrong(fmt.Sprintf("its %s asks for a credential (%s), which must not go through a form (MCP 2026-07-28, client/elicitation); ask for it with a URL question, or say NotCredential if it is none", where, strconv.Quote(word)))
+	}
+	for _, shown := range []struct{ where, words string }{{"title", s.title.constant}, {"description", s.description.constant}} {
+		if link := sensitive.URL(shown.words); link != "" {
+			wrong(fmt.Sprintf("its %s has a link (%s), which a form must not lead people to (MCP 2026-07-28, client/elicitation, Safe URL Handling); take it out, or give it to %sf as data of this call", shown.where, quote(link), goName(shown.where)))
+		}
+	}
 	if f.def != nil && len(b.errs) == before {
 		if what := f.setDefault(); what != "" {
 			wrong(what)
 		}
 	}
 	b.fields = append(b.fields, f)
+}
+
+// credentialIn finds a word of a field that asks for a credential. Fields that cannot hold one are not looked at: yes or no, one
+// of given options, a date, an e-mail address.
+func credentialIn(r rules, name, title, description string) (where, word string) {
+	switch r := r.(type) {
+	case *boolRules, *choiceRules, *choicesRules:
+		return "", ""
+	case *textRules:
+		if r.format != "" && r.format != "uri" {
+			return "", ""
+		}
+	}
+	if word := sensitive.InName(name); word != "" {
+		return "name", word
+	}
+	if word := sensitive.InTitle(title); word != "" {
+		return "title", word
+	}
+	return "description", sensitive.InText(description)
 }
 
 // isList reports whether the field is one of several choices.
@@ -163,6 +208,9 @@ func (f *field) setDefault() string {
 
 // model is the finished form.
 func (b *builder) model() model {
+	if n := len(b.fields); n > MaxFields {
+		b.errorf("the form has %d fields; at most %d are allowed: ask in several questions", n, MaxFields)
+	}
 	m := model{made: true, fields: b.fields, err: errors.Join(b.errs...)}
 	if m.err != nil {
 		m.fields = nil

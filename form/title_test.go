@@ -3,7 +3,7 @@ package form
 import "testing"
 
 func TestTitle(t *testing.T) {
-	for name, want := range map[string]string{
+	names := map[string]string{
 		// camel case
 		"trackingNumber": "Tracking Number", "TrackingNumber": "Tracking Number", "orderID": "Order ID", "orderId": "Order ID", "userIDs": "User IDs",
 		"apiURL": "API URL", "HTTPServer": "HTTP Server", "parseHTML": "Parse HTML", "newHTTPSProxy": "New HTTPS Proxy", "vatNumber": "VAT Number",
@@ -24,7 +24,11 @@ func TestTitle(t *testing.T) {
 		"a": "A", "X": "X", "é": "É", "größe": "Größe", "straßenName": "Straßen Name", "naïveName": "Naïve Name", "ñandú": "Ñandú",
 		"название": "название", "имя_клиента": "имя_клиента", "番号": "番号", "orderНомер": "orderНомер", "المبلغ": "المبلغ",
 		"_": "_", "-": "-", "": "", "🙂": "🙂", "ABCD": "ABCD", "ABCDE": "Abcde",
-	} {
+	}
+	if len(names) < 60 {
+		t.Errorf("%d names", len(names))
+	}
+	for name, want := range names {
 		if got := titleOf(name); got != want {
 			t.Errorf("titleOf(%q) = %q, want %q", name, got, want)
 		}

@@ -11,8 +11,26 @@
 //
 // Clients of older revisions, which open with initialize, get sessions, over which a server can ask them.
 //
+// # Hosts and origins
+//
 // What browsers send is refused unless it comes from where [Options] allows: a page of any site can reach a server on
-// localhost.
+// localhost. On a loopback listener only loopback names are answered to, so behind a proxy on the same machine, name the
+// public host; pages of other origins are listed too:
+//
+//	streamable.NewHandler(server, &streamable.Options{
+//		AllowedHosts:   []string{"mcp.example.com"},
+//		AllowedOrigins: []string{"https://app.example.com"},
+//	})
+//
+// # Tokens
+//
+// Tokens are verified around the handler, by auth.RequireBearerToken. A preflight of a browser carries none: let OPTIONS
+// requests pass around that.
+//
+// # Timeouts
+//
+// Leave http.Server.WriteTimeout 0: event streams, and requests of older clients whose user is being asked, last longer than
+// any that suits other requests.
 //
 // Sources: MCP 2026-07-28, basic/transports/streamable-http, basic/versioning; MCP 2025-11-25, basic/transports.
 package streamable

@@ -202,7 +202,7 @@ func TestErrors(t *testing.T) {
 			{"prompt argument no string", request("prompts/get", "greet", `"name":"greet","arguments":{"x":7}`), refusal{400, "-32602", "1", []string{"arguments"}}},
 			{"name number", request("tools/call", "7", `"name":7`), refusal{400, "-32602", "1", []string{"name"}}},
 			{"cursor number", request("tools/list", "", `"cursor":7`), refusal{400, "-32602", "1", []string{"cursor"}}},
-			{"cursor of nobody", request("tools/list", "", `"cursor":"x"`), refusal{400, "-32602", "1", nil}},
+			{"cursor of nobody", request("tools/list", "", `"cursor":"x"`), refusal{400, "-32602", "1", []string{"cursor"}}},
 			{"notifications absent", request("subscriptions/listen", "", ""), refusal{400, "-32602", "1", []string{"notifications"}}},
 		}},
 		{"capability needed and not declared", []row{
@@ -235,7 +235,9 @@ func TestErrors(t *testing.T) {
 	} {
 		t.Run(group.name, func(t *testing.T) {
 			for _, c := range group.rows {
-				t.Run(c.name, func(t *testing.T) { wantRefusal(t, do(t, s.addr, c.m), c.want) })
+				for _, m := range bothWays(c.m) {
+					t.Run(c.name, func(t *testing.T) { wantRefusal(t, do(t, s.addr, m), c.want) })
+				}
 			}
 		})
 	}
@@ -291,6 +293,7 @@ func TestErrorData(t *testing.T) {
 func TestOrderOfChecks(t *testing.T) {
 	s := newSite(t, &streamable.Options{MaxBody: maxBody})
 	right := tool("execute_sql", `"arguments":{"region":"us-west1"}`).with("Mcp-Param-Region", "us-west1")
+	warm(t, s)
 	wantText(t, do(t, s.addr, right), `echo {"region":"us-west1"}`)
 
 	// Each changes what the ones before it leave alone; those of the body's text come last.
@@ -336,9 +339,6 @@ func TestOrderOfChecks(t *testing.T) {
 	for i, first := range stages {
 		t.Run(first.name+" alone", func(t *testing.T) { wantRefusal(t, do(t, s.addr, first.spoil(right)), first.want) })
 		for _, second := range stages[i+1:] {
-			if first.name == "Mcp-Param-*" {
-				continue // the SDK compares these after our look at params
-			}
 			t.Run(first.name+" before "+second.name, func(t *testing.T) {
 				m := right
 				order := []stage{first, second}
@@ -368,12 +368,14 @@ func TestIDs(t *testing.T) {
 			"unknown session":  legacy("2025-11-25", "gone", "tools/list", ""),
 			"malformed params": echo().withMeta("-").withParams(`"_meta":[]`),
 		} {
-			t.Run(id+" "+name, func(t *testing.T) {
-				r := do(t, s.addr, m.withID(id))
-				if got := rawID(t, r.body); got != id {
-					t.Errorf("got id %s: %s", got, r.body)
-				}
-			})
+			for _, m := range bothWays(m.withID(id)) {
+				t.Run(id+" "+name, func(t *testing.T) {
+					r := do(t, s.addr, m)
+					if got := rawID(t, r.body); got != id {
+						t.Errorf("got id %s: %s", got, r.body)
+					}
+				})
+			}
 		}
 	}
 	for _, id := range []string{`"a\u0062\n\"\\\/"`, `"\u003c\u00e9\ud83d\ude00"`} {

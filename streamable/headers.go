@@ -193,28 +193,22 @@ func (h *Handler) checkHeaders(r *http.Request, m *wire.Message) (http.Header, *
 }
 
 // checkParamValues looks at the Mcp-Param-* headers of a call whose tool is not known here: the SDK compares them.
-func (h *Handler) checkParamValues(r *http.Request, header http.Header) (http.Header, *wire.Error) {
+func checkParamValues(r *http.Request) *wire.Error {
 	for name, values := range r.Header {
 		if !strings.HasPrefix(name, "Mcp-Param-") {
 			continue
 		}
 		if len(values) > 1 {
-			return nil, mismatch("the request has %d %s headers", len(values), name)
+			return mismatch("the request has %d %s headers", len(values), name)
 		}
 		if e := checkValue(name, values[0]); e != nil {
-			return nil, e
+			return e
 		}
 		if _, e := decodeSentinel(name, values[0]); e != nil {
-			return nil, e
-		}
-		if values[0] == "" {
-			if header == nil {
-				header = r.Header.Clone()
-			}
-			header[name] = []string{sentinelBegin + sentinelEnd} // the SDK takes an empty value for none
+			return e
 		}
 	}
-	return header, nil
+	return nil
 }
 
 func sizeText(n int64) string {

@@ -138,6 +138,7 @@ func TestMcpParam(t *testing.T) {
 		}
 		return m
 	}
+	warm(t, s)
 	const region, limit, dry, tenant = "Mcp-Param-Region", "Mcp-Param-Limit", "Mcp-Param-Dry", "Mcp-Param-Tenant"
 	for _, c := range []struct {
 		name   string
@@ -192,16 +193,30 @@ func TestMcpParam(t *testing.T) {
 		{"a parameter that has no annotation", sql(`{"query":"SELECT 1"}`), ""},
 		// Headers that no annotation names are nobody's business.
 		{"unknown header", sql(`{}`, field{"Mcp-Param-Other", "x"}), ""},
+		{"unknown header, not ASCII", sql(`{}`, field{"Mcp-Param-Other", "größe"}), ""},
+		{"unknown header, bad Base64", sql(`{}`, field{"Mcp-Param-Other", "=?base64?*?="}), ""},
+		{"unknown header, twice", sql(`{}`, field{"Mcp-Param-Other", "x"}, field{"Mcp-Param-Other", "y"}), ""},
+		{"of a tool without annotations", tool("echo", "").and(region, "=?base64?*?="), ""},
+		{"integer, hexadecimal", sql(`{"limit":42}`, field{limit, "0x2Ap0"}), limit},
+		{"integer, by exponent", sql(`{"limit":4.2e1}`, field{limit, "42"}), ""},
+		// Readers differ in which of two members of one name counts.
+		{"twice, the header is the first", sql(`{"region":"a","region":"b"}`, field{region, "a"}), region},
+		{"twice, the header is the second", sql(`{"region":"a","region":"b"}`, field{region, "b"}), region},
+		{"twice by escape", sql(`{"region":"a","regi\u006fn":"b"}`, field{region, "a"}), region},
+		{"twice on the way", sql(`{"filter":{"tenant":"a"},"filter":{"tenant":"b"}}`, field{tenant, "a"}), tenant},
+		{"twice, one null", sql(`{"region":null,"region":"b"}`), region},
 		{"of a method without arguments", request("tools/list", "", "").and(region, "=?base64?*?="), ""},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			r := do(t, s.addr, c.m)
-			if c.refers == "" {
-				wantOK(t, r)
-				return
-			}
-			wantRefusal(t, r, refusal{400, "-32020", "1", []string{c.refers}})
-		})
+		for _, m := range bothWays(c.m) {
+			t.Run(c.name, func(t *testing.T) {
+				r := do(t, s.addr, m)
+				if c.refers == "" {
+					wantOK(t, r)
+					return
+				}
+				wantRefusal(t, r, refusal{400, "-32020", "1", []string{c.refers}})
+			})
+		}
 	}
 }
 

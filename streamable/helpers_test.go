@@ -571,6 +571,23 @@ func bareSite(t *testing.T, opts *streamable.Options) *site {
 	return s
 }
 
+// warm makes the handler look at the server's tools, which it does when they are called again.
+func warm(t *testing.T, s *site) {
+	t.Helper()
+	for range 2 {
+		wantText(t, do(t, s.addr, tool("echo", "")), "echo ")
+	}
+}
+
+// bothWays are a message, and the same one with a log level, which does not take the express path.
+func bothWays(m message) []message {
+	slow := m
+	if m.meta == metaBoth {
+		slow.meta += `,"io.modelcontextprotocol/logLevel":"emergency"`
+	}
+	return []message{m, slow}
+}
+
 // wait waits for a signal, for a bounded time.
 func wait(t *testing.T, what string, c <-chan struct{}) {
 	t.Helper()

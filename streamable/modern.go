@@ -80,6 +80,11 @@ func (h *Handler) throughSDK(w http.ResponseWriter, r *http.Request, m *wire.Mes
 	inner.Header = header
 	header["Content-Type"] = []string{"application/json"} // the SDK reads parameters too
 	header.Del("Last-Event-ID")                           // to be ignored (streamable-http, "Earlier Streamable HTTP Revisions")
+	for name, values := range header {
+		if strings.HasPrefix(name, "Mcp-Param-") && values[0] == "" {
+			header[name] = []string{sentinelBegin + sentinelEnd} // the SDK takes an empty value for none
+		}
+	}
 	body := m.Append(nil, id)
 	inner.Body, inner.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 	out := &responder{stream: eventStream{w: w, every: h.opts.KeepAlive}, held: id, id: m.ID, exchange: exchange, header: http.Header{}, cursor: m.Param("cursor") != nil}
@@ -122,7 +127,7 @@ func (h *Handler) checkRequest(r *http.Request, m *wire.Message, p *place) (head
 		if known {
 			e = checkParamHeaders(r, m.Param("arguments"), bindings)
 		} else {
-			header, e = h.checkParamValues(r, header)
+			e = checkParamValues(r)
 		}
 		if e != nil {
 			return nil, false, e

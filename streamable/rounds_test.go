@@ -63,6 +63,7 @@ func TestInputRequiredResult(t *testing.T) {
 
 func TestInputResponses(t *testing.T) {
 	s := newSite(t, nil)
+	warm(t, s)
 	for _, f := range asking {
 		accept := `{"action":"accept","content":{"name":"Ann"}}`
 		for _, c := range []struct {
@@ -94,23 +95,25 @@ func TestInputResponses(t *testing.T) {
 			{"not asked for, twice", `{"other":7,"other":8,"$":` + accept + `}`, "complete"},
 			{"not asked for, deep", `{"other":` + strings.Repeat("[", 50) + strings.Repeat("]", 50) + `,"$":` + accept + `}`, "complete"},
 		} {
-			t.Run(f.name+" "+c.name, func(t *testing.T) {
-				r := do(t, s.addr, f.m(`"inputResponses":`+strings.ReplaceAll(c.responses, "$", f.key)))
-				switch {
-				case c.want == "refused" && f.refused.code != "":
-					wantRefusal(t, r, f.refused)
-				case c.want == "refused":
-					wantText(t, r, "Shipping cancelled.")
-				case c.want == "asked":
-					if result := wantOK(t, r); at(result, "resultType") != "input_required" || at(result, "inputRequests", f.key) == nil {
-						t.Errorf("got %s", r.body)
+			for _, m := range bothWays(f.m(`"inputResponses":` + strings.ReplaceAll(c.responses, "$", f.key))) {
+				t.Run(f.name+" "+c.name, func(t *testing.T) {
+					r := do(t, s.addr, m)
+					switch {
+					case c.want == "refused" && f.refused.code != "":
+						wantRefusal(t, r, f.refused)
+					case c.want == "refused":
+						wantText(t, r, "Shipping cancelled.")
+					case c.want == "asked":
+						if result := wantOK(t, r); at(result, "resultType") != "input_required" || at(result, "inputRequests", f.key) == nil {
+							t.Errorf("got %s", r.body)
+						}
+					default:
+						if result := wantOK(t, r); at(result, "resultType") != "complete" || !strings.Contains(r.body, f.answered) {
+							t.Errorf("got %s", r.body)
+						}
 					}
-				default:
-					if result := wantOK(t, r); at(result, "resultType") != "complete" || !strings.Contains(r.body, f.answered) {
-						t.Errorf("got %s", r.body)
-					}
-				}
-			})
+				})
+			}
 		}
 		for _, state := range []string{`null`, `""`} {
 			t.Run(f.name+" requestState "+state, func(t *testing.T) {

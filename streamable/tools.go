@@ -90,12 +90,15 @@ func (p *place) known(tool string) ([]binding, bool) {
 // checkParamHeaders compares the headers that repeat arguments with the arguments.
 func checkParamHeaders(r *http.Request, arguments json.RawMessage, bs []binding) *wire.Error {
 	for _, b := range bs {
-		value := arguments
-		for _, name := range b.path {
-			value, _ = rawjson.Get(value, name)
-		}
 		headers := r.Header[b.header]
 		argument := strings.Join(b.path, ".")
+		value := arguments
+		for _, name := range b.path {
+			var twice bool
+			if value, twice = member(value, name); twice {
+				return mismatch("the argument %q, which the %s header repeats, is there twice", argument, b.header)
+			}
+		}
 		if k := rawjson.Kind(value); k == 0 || k == 'n' {
 			if len(headers) > 0 {
 				return mismatch("the request has a %s header, but no argument %q", b.header, argument)
@@ -122,6 +125,19 @@ func checkParamHeaders(r *http.Request, arguments json.RawMessage, bs []binding)
 		}
 	}
 	return nil
+}
+
+// member is a member of an object, nil if there is none, and whether there are several: then readers differ in which counts.
+func member(object json.RawMessage, name string) (value json.RawMessage, twice bool) {
+	for n, v := range rawjson.Members(object) {
+		if rawjson.NameIs(n, name) {
+			if value != nil {
+				return nil, true
+			}
+			value = v
+		}
+	}
+	return value, false
 }
 
 // repeats reports whether a header's value says the same as an argument: integers are compared as numbers, within what
