@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/elicit-go/elicit"
 	"github.com/elicit-go/elicit/elicittest"
@@ -519,3 +521,19 @@ func TestNoResultIsAServerBug(t *testing.T) {
 		}
 	}
 }
+
+// A client that pipes a request in, and closes, gets its answer.
+func TestStdioAnswersWhatWasPipedIn(t *testing.T) {
+	shop := elicit.New(newServer(), quiet(elicit.Options{}))
+	addText(shop, "Slow", func(context.Context) (string, error) { time.Sleep(100 * time.Millisecond); return "done", nil })
+	in := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"Slow","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`
+	var out logs
+	_ = shop.Run(t.Context(), &mcp.IOTransport{Reader: io.NopCloser(strings.NewReader(in)), Writer: writeCloser{&out}})
+	if !strings.Contains(out.String(), `"text":"done"`) {
+		t.Errorf("got %q", out.String())
+	}
+}
+
+type writeCloser struct{ io.Writer }
+
+func (writeCloser) Close() error { return nil }
