@@ -62,7 +62,7 @@ func (r *lineReader) Read(p []byte) (int, error) {
 			r.pending = r.filter(line)
 		}
 		if err != nil && len(r.pending) == 0 {
-			r.out.answered(Patience)
+			r.out.answered(time.Duration(patience.Load()))
 			return 0, err
 		}
 	}
@@ -130,9 +130,13 @@ func (r *lineReader) filter(line []byte) []byte {
 	return append(m.Append(nil, Hold(m.ID)), '\n')
 }
 
-// Patience is how long calls may still take when the client has closed its end. The SDK would drop them at once, and a
+// patience is how long calls may still take when the client has closed its end. The SDK would drop them at once, and a
 // client that pipes its requests in would see no answer.
-var Patience = 2 * time.Second // a variable for tests
+const defaultPatience = 2 * time.Second
+
+var patience atomic.Int64 // for tests
+
+func init() { patience.Store(int64(defaultPatience)) }
 
 // lineWriter writes the SDK's messages, and ours between them, and gives ids back that the SDK would change.
 type lineWriter struct {
