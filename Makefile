@@ -32,7 +32,7 @@ build: ## Build the command line to bin/elicit
 	go build -o bin/elicit ./cmd/elicit
 
 .PHONY: test
-test: fmt-check vet tidy-check staticcheck race conformance interop ## Everything that must pass before a change lands
+test: fmt-check vet tidy-check staticcheck race documents conformance interop ## Everything that must pass before a change lands
 	@printf '\n=== all passed in %ds\n' $$(($$(date +%s) - $(STARTED)))
 
 .PHONY: fmt
@@ -62,6 +62,11 @@ staticcheck: ## staticcheck over all modules
 .PHONY: race
 race: ## go test -race over all modules; tests that drive Node programs are left to the next two
 	$(call part,go test -race,ELICIT_E2E=0 go test -race $(ALL))
+
+# The pages are outside the module of their tests, so the test cache does not see them change.
+.PHONY: documents
+documents: ## What the README and docs/ show compiles and works as they show it
+	$(call part,README and docs,go test -count=1 $(E2E)/docs)
 
 # ELICIT_E2E=1 fails a test that would be skipped for want of Node packages. The test cache does not know what a program
 # that a test runs was built from, hence -count=1. Of -v only the outcomes are shown, not each test's start.

@@ -30,7 +30,8 @@ type call struct {
 	modern    bool // 2026-07-28 or later, where asking ends the round
 	caps      clientCan
 	token     string // requestState
-	testing   bool   // elicittest: no server, answers are believed
+	principal Principal
+	testing   bool // elicittest: no server, answers are believed
 
 	mu        sync.Mutex
 	closed    bool // the handler has returned
@@ -265,13 +266,14 @@ func (c *call) end(ctx context.Context, res mcp.Result, err error) (_ mcp.Result
 	if err != nil {
 		return c.failed(err)
 	}
-	if state := foreignState(res); c.modern && state != "" {
-		// The handler asked by itself, with a state of its own: it is sealed within ours, as any other.
-		token, err := c.seal(ctx, state)
-		if err != nil {
-			return nil, err, false
-		}
-		return withState(res, token), nil, true
+	if wire.IsNil(res) {
+		msg := fmt.Sprintf("server bug: %s returned neither a result nor an error", c.what())
+		c.log(ctx, slog.LevelError, "elicit: "+msg)
+		return nil, internalError(msg), false
+	}
+	if needsInput(res) && c.modern {
+		r, err := c.asksByItself(ctx, res)
+		return r, err, err == nil
 	}
 	if r, ok := res.(*mcp.ReadResourceResult); ok && r != nil && c.used {
 		r.TTLMs, r.CacheScope = 0, "private" // made of an answer: nobody else's

@@ -26,9 +26,10 @@
 // the form. The client shows it and sends the same call again, with the answer; that is the next round, which may be
 // served by another instance. The handler runs from the top in every round. What it must not do twice, it does after the
 // last question, or in [Step], which remembers its result; [CallID] is an idempotency key. Clients of older revisions are
-// asked over their session, while Require waits: the same handler serves both, and holds no lock across a question.
+// asked over their session, while Require waits: the same handler serves both. Hold no lock across
+// a question.
 //
-//	price, err := elicit.Step(ctx, "price", fetchPrice) // once, however many rounds there are
+//	price, err := elicit.Step(ctx, "price", fetchPrice) // remembered over the rounds
 //	if err != nil {
 //		return nil, nil, err
 //	}

@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/elicit-go/elicit"
 	"github.com/elicit-go/elicit/elicittest"
@@ -504,3 +506,34 @@ func TestNewTwiceForOneServerPanics(t *testing.T) {
 	}()
 	elicit.New(server, quiet(elicit.Options{}))
 }
+
+func TestNoResultIsAServerBug(t *testing.T) {
+	shop := elicit.New(newServer(), quiet(elicit.Options{}))
+	shop.MCP().AddTool(&mcp.Tool{Name: "T", InputSchema: json.RawMessage(`{"type":"object"}`)}, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) { return nil, nil })
+	shop.MCP().AddPrompt(&mcp.Prompt{Name: "P"}, func(context.Context, *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) { return nil, nil })
+	url := host(t, shop)
+	for range 2 { // the second tools/call takes the express path
+		for method, name := range map[string]string{"tools/call": "T", "prompts/get": "P"} {
+			r := request{url: url, method: method, name: name}.send(t)
+			if r.Error == nil || r.Error.Code != -32603 || !strings.Contains(r.Error.Message, name) || !strings.Contains(r.Error.Message, "neither a result nor an error") {
+				t.Errorf("%s: %s", method, r.body)
+			}
+		}
+	}
+}
+
+// A client that pipes a request in, and closes, gets its answer.
+func TestStdioAnswersWhatWasPipedIn(t *testing.T) {
+	shop := elicit.New(newServer(), quiet(elicit.Options{}))
+	addText(shop, "Slow", func(context.Context) (string, error) { time.Sleep(100 * time.Millisecond); return "done", nil })
+	in := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"Slow","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`
+	var out logs
+	_ = shop.Run(t.Context(), &mcp.IOTransport{Reader: io.NopCloser(strings.NewReader(in)), Writer: writeCloser{&out}})
+	if !strings.Contains(out.String(), `"text":"done"`) {
+		t.Errorf("got %q", out.String())
+	}
+}
+
+type writeCloser struct{ io.Writer }
+
+func (writeCloser) Close() error { return nil }

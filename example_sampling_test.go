@@ -28,11 +28,11 @@ func ExampleNewSampling() {
 // The client's roots. New servers take paths as arguments.
 func ExampleNewRoots() {
 	roots := elicit.NewRoots("roots")
-	ctx := inCall(elicittest.Accept(roots, &mcp.ListRootsResult{Roots: []*mcp.Root{{URI: "file:///work"}}}))
+	ctx := inCall(elicittest.Accept(roots, &mcp.ListRootsResult{Roots: []*mcp.Root{{URI: "file:///srv/data"}}}))
 	list, err := roots.Value(ctx)
 	if err != nil {
 		panic(err)
 	}
 	fmt.Println(list.Roots[0].URI)
-	// Output: file:///work
+	// Output: file:///srv/data
 }

@@ -3,6 +3,7 @@ package elicit
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 
@@ -35,6 +36,10 @@ func (c *call) requireLive(ctx context.Context, p Pending) error {
 		}
 		if ctx.Err() != nil {
 			return ctx.Err()
+		}
+		if errors.Is(err, errTooLong) {
+			c.log(ctx, slog.LevelInfo, "elicit: the user did not answer in time", "key", q.key)
+			return &UnavailableError{Key: q.key, Reason: fmt.Sprintf("there was no answer within %v", c.shop.opts.Expiry)}
 		}
 		if err != nil {
 			c.log(ctx, slog.LevelWarn, "elicit: the client answered a question with an error", "key", q.key, "error", err)
@@ -79,6 +84,9 @@ func (c *call) older(q *ask) (schema json.RawMessage, reason string) {
 	if v == "" {
 		return nil, "there is no session with the client"
 	}
+	if c.session.InitializeParams().Capabilities == nil { // made up by a host without sessions
+		return nil, "the server keeps no session with clients of older protocol revisions"
+	}
 	if lacks := c.lacks(q); lacks != "" {
 		return nil, fmt.Sprintf("this client cannot be asked: it did not declare the capability %s", lacks)
 	}
@@ -98,7 +106,20 @@ func (c *call) older(q *ask) (schema json.RawMessage, reason string) {
 	return schema, ""
 }
 
-func (c *call) askLive(ctx context.Context, q *ask, message string, schema json.RawMessage) (mcp.InputResponse, error) {
+var errTooLong = errors.New("the user took too long")
+
+// askLive asks once. It ends when the user takes longer than Expiry, or the session ends: the SDK would wait for the
+// handler to end a session, and the handler for the client.
+func (c *call) askLive(ctx context.Context, q *ask, message string, schema json.RawMessage) (r mcp.InputResponse, err error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, c.shop.opts.Expiry, errTooLong)
+	defer cancel()
+	stop := wire.OnSessionEnd(ctx, cancel)
+	defer stop()
+	defer func() {
+		if err != nil && context.Cause(ctx) == errTooLong {
+			err = errTooLong
+		}
+	}()
 	if q.kind != formKind {
 		return askOther(ctx, c.session, q)
 	}

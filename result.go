@@ -3,6 +3,8 @@ package elicit
 import (
 	"context"
 	"encoding/json"
+	"maps"
+	"slices"
 
 	"github.com/elicit-go/elicit/internal/rawjson"
 	"github.com/elicit-go/elicit/internal/wire"
@@ -96,13 +98,13 @@ func (r round) append(b []byte) []byte {
 
 // ask is the result of a round that asks, with a state if there is something to remember.
 func (c *call) ask(ctx context.Context) (mcp.Result, error) {
-	r := round{order: c.order, asked: c.asked}
-	remember := c.carried || len(c.st.Answers)+len(c.st.Steps)+len(c.st.Attempts) > 0
+	remember := c.remembers()
 	requests := mcp.InputRequestMap{}
 	for k, a := range c.asked {
 		remember = remember || a.proof
 		requests[k] = a.request
 	}
+	r := round{order: c.order, asked: c.asked}
 	if remember {
 		token, err := c.seal(ctx, "")
 		if err != nil {
@@ -110,53 +112,64 @@ func (c *call) ask(ctx context.Context) (mcp.Result, error) {
 		}
 		r.state = token
 	}
+	return c.inputRequired(r, requests, nil), nil
+}
+
+// remembers reports whether there is something to tell the next round, beside what is asked.
+func (c *call) remembers() bool {
+	return c.carried || len(c.st.Answers)+len(c.st.Steps)+len(c.st.Attempts) > 0
+}
+
+// asksByItself is the result of a handler that asks without this library. What it keeps in a requestState of its own, and
+// what the handler has got through this library, is sealed within ours.
+func (c *call) asksByItself(ctx context.Context, res mcp.Result) (mcp.Result, error) {
+	var requests mcp.InputRequestMap
+	var own string
+	switch r := res.(type) {
+	case *mcp.CallToolResult:
+		requests, own = r.InputRequests, r.RequestState
+	case *mcp.GetPromptResult:
+		requests, own = r.InputRequests, r.RequestState
+	case *mcp.ReadResourceResult:
+		requests, own = r.InputRequests, r.RequestState
+	default:
+		return res, nil
+	}
+	r := round{asked: map[string]asking{}}
+	for _, k := range slices.Sorted(maps.Keys(requests)) {
+		// The SDK encodes a map with its requests' methods.
+		b, err := json.Marshal(mcp.InputRequestMap{k: requests[k]})
+		if err != nil {
+			return nil, internalError("server bug: " + err.Error())
+		}
+		raw, _ := rawjson.Get(b, k)
+		r.order = append(r.order, k)
+		r.asked[k] = asking{wire: raw}
+	}
+	if own != "" || c.remembers() {
+		token, err := c.seal(ctx, own)
+		if err != nil {
+			return nil, err
+		}
+		r.state = token
+	}
+	return c.inputRequired(r, requests, res.GetMeta()), nil
+}
+
+// inputRequired is the input_required result of the call's method.
+func (c *call) inputRequired(r round, requests mcp.InputRequestMap, meta mcp.Meta) mcp.Result {
 	switch c.method {
 	case "tools/call":
 		x := toolAsks
-		x.InputRequests, x.RequestState = requests, r.state
-		return toolRequired{&x, r}, nil
+		x.Meta, x.InputRequests, x.RequestState = meta, requests, r.state
+		return toolRequired{&x, r}
 	case "prompts/get":
 		x := promptAsks
-		x.InputRequests, x.RequestState = requests, r.state
-		return promptRequired{&x, r}, nil
+		x.Meta, x.InputRequests, x.RequestState = meta, requests, r.state
+		return promptRequired{&x, r}
 	default:
 		x := resourceAsks
-		x.InputRequests, x.RequestState = requests, r.state
-		return resourceRequired{&x, r}, nil
+		x.Meta, x.InputRequests, x.RequestState = meta, requests, r.state
+		return resourceRequired{&x, r}
 	}
-}
-
-// foreignState is the requestState of a result by which a handler asks without this library.
-func foreignState(res mcp.Result) string {
-	if !needsInput(res) {
-		return ""
-	}
-	switch r := res.(type) {
-	case *mcp.CallToolResult:
-		return r.RequestState
-	case *mcp.GetPromptResult:
-		return r.RequestState
-	case *mcp.ReadResourceResult:
-		return r.RequestState
-	}
-	return ""
-}
-
-// withState is res with another requestState; res may be shared by several calls.
-func withState(res mcp.Result, token string) mcp.Result {
-	switch r := res.(type) {
-	case *mcp.CallToolResult:
-		x := *r
-		x.RequestState = token
-		return &x
-	case *mcp.GetPromptResult:
-		x := *r
-		x.RequestState = token
-		return &x
-	case *mcp.ReadResourceResult:
-		x := *r
-		x.RequestState = token
-		return &x
-	}
-	return res
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/http"
 	"runtime"
 	"sync"
@@ -29,7 +30,7 @@ type Server struct {
 	now     func() time.Time
 
 	mu       sync.RWMutex
-	features map[string]map[string]state.Digest // name of a tool, prompt, resource or template → key → digest
+	features map[feature]map[string]state.Digest // by key
 
 	ownSecret atomic.Bool // the random secret was spoken of
 }
@@ -41,7 +42,7 @@ type Options struct {
 	// the same clients need the same secrets. Default: one random secret for this process.
 	Secrets [][]byte
 
-	// Principal says who makes a request; an error refuses it. It must depend on the request alone: extra may be nil
+	// Principal says who makes a call, a prompt or a read; an error refuses it. It must depend on the request alone: extra may be nil
 	// (stdio), and ctx may be that of an older client's first request. Default: Subject is TokenInfo.UserID, Issuer its
 	// Extra["iss"], Client its Extra["client_id"] or ["azp"]; anonymous without a token.
 	Principal func(ctx context.Context, extra *mcp.RequestExtra) (Principal, error)
@@ -59,8 +60,8 @@ type Options struct {
 	// MaxState is the length of a requestState, in bytes, over which the call fails. Default 65,536.
 	MaxState int
 
-	// Expiry is how long a user may take over one round. A later answer is asked again, with what was entered offered.
-	// Default 10 minutes.
+	// Expiry is how long a user may take over one round. A later answer is asked again, with what was entered offered; an
+	// older client, which is waited for, is given up. Default 10 minutes.
 	Expiry time.Duration
 
 	// MaxAge is how long a call may take over all its rounds. A later round is refused. Default 1 hour.
@@ -93,7 +94,7 @@ func New(server *mcp.Server, opts *Options) *Server {
 		panic("elicit.New: this server was given to New before: keep the *elicit.Server that it returned")
 	}
 	runtime.AddCleanup(server, func(k weak.Pointer[mcp.Server]) { known.Delete(k) }, weak.Make(server))
-	s := &Server{mcp: server, features: map[string]map[string]state.Digest{}, now: time.Now}
+	s := &Server{mcp: server, features: map[feature]map[string]state.Digest{}, now: time.Now}
 	if opts != nil {
 		s.opts = *opts
 	}
@@ -194,63 +195,79 @@ func Asks(questions ...AnyQuestion) ToolOption {
 	}
 }
 
+// feature is what declarations are for: the method is empty for whatever has the name.
+type feature struct{ method, name string }
+
 // Declare gives options to the tool, prompt, resource (by URI) or resource template (by URI template) of that name,
-// which something else registers, before or after. It panics if an option is wrong.
+// which something else registers, before or after. Declarations add up. It panics if an option is wrong.
 func (s *Server) Declare(name string, opts ...ToolOption) {
-	s.declare("Declare", name, opts)
+	s.declare("Declare", feature{"", name}, opts)
 }
 
-func (s *Server) declare(caller, name string, opts []ToolOption) {
+func (s *Server) declare(caller string, f feature, opts []ToolOption) {
 	var c tool.Config
 	for _, o := range opts {
 		o(&c)
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	asks := map[string]state.Digest{}
+	if f.method == "" { // the others are registered anew, and so are their declarations
+		maps.Copy(asks, s.features[f])
+	}
 	for _, q := range c.Asks {
 		if q.Err != nil {
-			panic(fmt.Sprintf("elicit.%s: %q: %v", caller, name, q.Err))
+			panic(fmt.Sprintf("elicit.%s: %q: %v", caller, f.name, q.Err))
 		}
 		if _, dup := asks[q.Key]; dup {
-			panic(fmt.Sprintf("elicit.%s: %q: two questions have the key %q; give each its own", caller, name, q.Key))
+			panic(fmt.Sprintf("elicit.%s: %q: two questions have the key %q; give each its own", caller, f.name, q.Key))
 		}
 		asks[q.Key] = q.Digest
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.features[name] = asks
+	s.features[f] = asks
 }
 
-// AddTool is mcp.AddTool plus declarations. It panics if one of them is wrong.
+// AddTool is mcp.AddTool plus declarations: schemas come from In and Out unless t has them, arguments and outputs are
+// validated against them, and an error of h is a tool error that the model can read. It decodes the arguments of a call
+// once, which mcp.AddTool does three times. It panics if a schema or a declaration is wrong.
 func AddTool[In, Out any](s *Server, t *mcp.Tool, h mcp.ToolHandlerFor[In, Out], opts ...ToolOption) {
-	s.declare("AddTool", t.Name, opts)
-	mcp.AddTool(s.mcp, t, h)
+	s.declare("AddTool", feature{"tools/call", t.Name}, opts)
+	tool, handler, err := typedTool(t, h)
+	if err != nil {
+		panic(fmt.Sprintf("elicit.AddTool: tool %q: %v", t.Name, err))
+	}
+	s.mcp.AddTool(tool, handler)
 }
 
 // AddPrompt is mcp.Server.AddPrompt plus declarations. It panics if one of them is wrong.
 func AddPrompt(s *Server, p *mcp.Prompt, h mcp.PromptHandler, opts ...ToolOption) {
-	s.declare("AddPrompt", p.Name, opts)
+	s.declare("AddPrompt", feature{"prompts/get", p.Name}, opts)
 	s.mcp.AddPrompt(p, h)
 }
 
 // AddResource is mcp.Server.AddResource plus declarations. It panics if one of them is wrong.
 func AddResource(s *Server, r *mcp.Resource, h mcp.ResourceHandler, opts ...ToolOption) {
-	s.declare("AddResource", r.URI, opts)
+	s.declare("AddResource", feature{"resources/read", r.URI}, opts)
 	s.mcp.AddResource(r, h)
 }
 
 // AddResourceTemplate is mcp.Server.AddResourceTemplate plus declarations. It panics if one of them is wrong. Answers to
 // questions of a template always need proof, as its URI is an argument.
 func AddResourceTemplate(s *Server, t *mcp.ResourceTemplate, h mcp.ResourceHandler, opts ...ToolOption) {
-	s.declare("AddResourceTemplate", t.URITemplate, opts)
+	s.declare("AddResourceTemplate", feature{"resources/read", t.URITemplate}, opts)
 	s.mcp.AddResourceTemplate(t, h)
 }
 
 // fixed reports whether a question with this key and digest was declared for a tool, prompt or fixed resource.
-func (s *Server) fixed(name, key string, d state.Digest) bool {
+func (s *Server) fixed(f feature, key string, d state.Digest) bool {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	declared, ok := s.features[name][key]
-	return ok && declared == d
+	for _, f := range [...]feature{f, {"", f.name}} {
+		if declared, ok := s.features[f][key]; ok && declared == d {
+			return true
+		}
+	}
+	return false
 }
 
 // Text is a tool result of one text.

@@ -16,6 +16,9 @@ const skew = time.Minute
 // open verifies the state that a request carries, before its handler runs. What is refused looks the same to the client
 // whatever the reason; the reason goes to the log, the state never does.
 func (c *call) open(ctx context.Context) error {
+	if err := c.identify(ctx); err != nil {
+		return err
+	}
 	if c.token == "" {
 		return nil
 	}
@@ -31,10 +34,7 @@ func (c *call) open(ctx context.Context) error {
 	if err != nil {
 		return refuse(err)
 	}
-	binding, err := c.binding(ctx)
-	if err != nil {
-		return err
-	}
+	binding := c.binding(ctx)
 	if m := st.Binding.Mismatch(*binding); m != "" {
 		return refuse("made for another " + m)
 	}
@@ -67,38 +67,39 @@ func (c *call) open(ctx context.Context) error {
 	return nil
 }
 
-// binding is what a state of this call is good for.
-func (c *call) binding(ctx context.Context) (*state.Binding, error) {
-	if c.bound != nil {
-		return c.bound, nil
-	}
+// identify asks who makes the request.
+func (c *call) identify(ctx context.Context) error {
 	p, err := c.shop.opts.Principal(ctx, c.extra)
-	if err != nil {
-		c.log(ctx, slog.LevelError, "elicit: cannot tell who makes the request", "error", err)
-		if errors.Is(err, errNoUser) {
-			return nil, internalError("the server cannot tell who makes this request")
+	if err == nil {
+		c.principal = p
+		return nil
+	}
+	c.log(ctx, slog.LevelError, "elicit: cannot tell who makes the request", "error", err)
+	if errors.Is(err, errNoUser) {
+		return internalError("the server cannot tell who makes this request")
+	}
+	return internalError("the request was refused")
+}
+
+// binding is what a state of this call is good for.
+func (c *call) binding(ctx context.Context) *state.Binding {
+	if c.bound == nil {
+		c.bound = &state.Binding{
+			Audience:  state.DigestOf(c.shop.name),
+			Principal: c.principal.digest(),
+			Feature:   state.DigestOf(c.method, c.name),
+			Arguments: state.DigestOf(c.arguments),
 		}
-		return nil, internalError("the request was refused")
+		if c.shop.opts.Bind != nil {
+			c.bound.Extra = state.DigestOf(c.shop.opts.Bind(ctx, c.extra))
+		}
 	}
-	b := state.Binding{
-		Audience:  state.DigestOf(c.shop.name),
-		Principal: p.digest(),
-		Feature:   state.DigestOf(c.method, c.name),
-		Arguments: state.DigestOf(c.arguments),
-	}
-	if c.shop.opts.Bind != nil {
-		b.Extra = state.DigestOf(c.shop.opts.Bind(ctx, c.extra))
-	}
-	c.bound = &b
-	return c.bound, nil
+	return c.bound
 }
 
 // seal makes the state of the next round out of what this one knows.
 func (c *call) seal(ctx context.Context, foreign string) (string, error) {
-	binding, err := c.binding(ctx)
-	if err != nil {
-		return "", err
-	}
+	binding := c.binding(ctx)
 	c.callID()
 	now := c.shop.now().Truncate(time.Second)
 	st := c.st

@@ -13,7 +13,7 @@ import (
 // The seams of elicittest.
 func init() {
 	tool.TestContext = func(ctx context.Context, answers mcp.InputResponseMap) context.Context {
-		s := &Server{features: map[string]map[string]state.Digest{}, opts: Options{MaxAttempts: 3, Logger: slog.New(slog.DiscardHandler)}}
+		s := &Server{features: map[feature]map[string]state.Digest{}, opts: Options{MaxAttempts: 3, Logger: slog.New(slog.DiscardHandler)}}
 		return context.WithValue(ctx, callKey{}, &call{shop: s, method: "tools/call", name: "test", arguments: "{}", testing: true, responses: answers})
 	}
 	tool.TestAsked = func(ctx context.Context) ([]string, map[string]mcp.InputRequest) {

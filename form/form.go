@@ -216,14 +216,19 @@ func (b *builder) model() model {
 		m.fields = nil
 		return m
 	}
+	m.index()
+	m.schema, _ = m.appendSchema(nil, false, nil)
+	return m
+}
+
+// index makes fields quick to find.
+func (m *model) index() {
 	if len(m.fields) > few {
 		m.byName = make(map[string]int, len(m.fields))
 		for i := range m.fields {
 			m.byName[m.fields[i].name] = i
 		}
 	}
-	m.schema, _ = m.appendSchema(nil, false, nil)
-	return m
 }
 
 // goName is a Go identifier in exported form, for hints in errors.

@@ -34,7 +34,7 @@ func (s *eventStream) event(data []byte, last bool) error {
 	b := make([]byte, 0, len(data)+len("event: message\ndata: \n\n"))
 	b = append(append(append(b, "event: message\ndata: "...), data...), "\n\n"...)
 	_, err := s.w.Write(b)
-	s.flush()
+	_ = http.NewResponseController(s.w).Flush()
 	return err
 }
 
@@ -75,26 +75,26 @@ func (s *eventStream) begin() {
 	h.Set("Cache-Control", "no-cache, no-transform")
 	h.Set("X-Accel-Buffering", "no")
 	s.w.WriteHeader(http.StatusOK)
-	go s.comment(s.stop)
+	go keepAlive(s.w, &s.mu, s.every, s.stop)
 }
 
-// comment keeps the connection open while nothing happens.
-func (s *eventStream) comment(stop <-chan struct{}) {
-	tick := time.NewTicker(s.every)
+// keepAlive writes comments to an event stream while nothing happens, until stop is closed. Mu guards w.
+func keepAlive(w http.ResponseWriter, mu *sync.Mutex, every time.Duration, stop <-chan struct{}) {
+	tick := time.NewTicker(every)
 	defer tick.Stop()
 	for {
 		select {
 		case <-stop:
 			return
 		case <-tick.C:
-			s.mu.Lock()
-			if !s.done {
-				_, _ = s.w.Write([]byte(": keep-alive\n\n")) // a closed connection cancels the request anyway
-				s.flush()
-			}
-			s.mu.Unlock()
 		}
+		mu.Lock()
+		select {
+		case <-stop:
+		default:
+			_, _ = w.Write([]byte(": keep-alive\n\n")) // a closed connection cancels the request anyway
+			_ = http.NewResponseController(w).Flush()
+		}
+		mu.Unlock()
 	}
 }
-
-func (s *eventStream) flush() { _ = http.NewResponseController(s.w).Flush() }

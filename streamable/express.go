@@ -106,18 +106,16 @@ var errNoResult = errors.New("server bug: the tool returned neither a result nor
 
 // appendResult encodes a result as the SDK does, with the server's name in its _meta.
 func appendResult(b []byte, res mcp.Result, serverInfo json.RawMessage) ([]byte, error) {
+	if wire.IsNil(res) {
+		return b, errNoResult
+	}
 	switch r := res.(type) {
 	case wire.Appender:
 		return r.AppendResult(b, serverInfo)
 	case *mcp.CallToolResult:
-		if r == nil {
-			return b, errNoResult
-		}
 		if out, ok := appendTexts(b, r, serverInfo); ok {
 			return out, nil
 		}
-	case nil:
-		return b, errNoResult
 	}
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)

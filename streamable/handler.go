@@ -200,7 +200,9 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 				return
 			}
 		}
-		h.serveLegacy(w, r, nil)
+		out := h.legacyResponder(w, nil)
+		h.serveLegacy(out, r, nil)
+		out.finish()
 	default:
 		h.refuseMethod(w, r)
 	}
@@ -213,7 +215,7 @@ func (h *Handler) refuseMethod(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Allow", allow)
 	what := "POST"
-	if r.Header.Get("Mcp-Session-Id") == "" && (r.Method == http.MethodGet || r.Method == http.MethodDelete) {
+	if !h.opts.Stateless && !h.opts.RefuseLegacy && r.Header.Get("Mcp-Session-Id") == "" && (r.Method == http.MethodGet || r.Method == http.MethodDelete) {
 		what = "POST, or an Mcp-Session-Id header of a live session of an older revision"
 	}
 	h.refuse(w, r, nil, &wire.Error{Status: http.StatusMethodNotAllowed, Code: jsonrpc.CodeInvalidRequest, Message: "method " + r.Method + " is not allowed here; use " + what})

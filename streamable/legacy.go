@@ -2,17 +2,12 @@ package streamable
 
 import (
 	"bytes"
-	"crypto/rand"
-	"encoding/json"
 	"io"
 	"net/http"
-	"strings"
-	"sync"
 
 	"github.com/elicit-go/elicit/internal/rawjson"
 	"github.com/elicit-go/elicit/internal/wire"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
-	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // serveLegacyMessage serves one message of an older client.
@@ -21,18 +16,14 @@ func (h *Handler) serveLegacyMessage(w http.ResponseWriter, r *http.Request, m *
 		h.refuseLegacy(w, r, m)
 		return
 	}
-	out := &legacyResponder{ResponseWriter: w, id: m.ID}
+	out := h.legacyResponder(w, m.ID)
 	switch {
 	case m.Response:
 		body = m.AppendResponseMessage(nil, body)
 	case m.Notification:
+		body = m.AppendNotification(nil, body)
 	default:
-		id := m.ID
-		if !wire.SafeID(id) {
-			out.held = json.RawMessage(`"` + rand.Text() + `"`)
-			id = out.held
-		}
-		body = m.Append(nil, id)
+		body = m.Append(nil, wire.Hold(m.ID))
 	}
 	h.serveLegacy(out, replaceBody(r, body), m)
 	out.finish()
@@ -55,7 +46,7 @@ func (h *Handler) serveLegacyBatch(w http.ResponseWriter, r *http.Request, body 
 			return
 		}
 	}
-	out := &legacyResponder{ResponseWriter: w}
+	out := h.legacyResponder(w, nil)
 	h.serveLegacy(out, replaceBody(r, body), nil)
 	out.finish()
 }
@@ -121,195 +112,14 @@ func (h *Handler) serveLegacy(w http.ResponseWriter, r *http.Request, m *wire.Me
 			return
 		}
 		defer h.sessions.release(slot)
+		ctx, end := wire.WithSessionEnd(r.Context()) // the session keeps the values of its first request
+		r = r.WithContext(ctx)
 		if out, ok := w.(*legacyResponder); ok {
-			out.opened = func(id string) { h.sessions.add(slot, id, who, server) }
+			out.opened = func(id string) { h.sessions.add(slot, id, session{who, server, end}) }
 		}
 	}
-	if r.Method == http.MethodPost {
-		h.legacy.ServeHTTP(w, r)
-		return
-	}
-	out := &legacyResponder{ResponseWriter: w}
-	h.legacy.ServeHTTP(out, r)
-	out.finish()
 	if r.Method == http.MethodDelete {
-		h.sessions.remove(id)
+		h.sessions.end(id) // first: the SDK waits for the session's handlers, and they may wait for the client
 	}
-}
-
-func noSession() *wire.Error {
-	return &wire.Error{Status: http.StatusNotFound, Code: jsonrpc.CodeInvalidRequest, Message: "the session of the Mcp-Session-Id header is unknown or has ended"}
-}
-
-// sessions says whose each session is.
-type sessions struct {
-	max      int
-	mu       sync.Mutex
-	all      map[string]session
-	reserved int // slots of handshakes that are under way
-}
-
-// A slot is room for one session.
-type slot struct{ used bool }
-
-type session struct {
-	who    string
-	server *mcp.Server
-}
-
-func (s *sessions) ownedBy(id, who string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	x, ok := s.all[id]
-	return ok && x.who == who
-}
-
-func (s *sessions) add(in *slot, id, who string, server *mcp.Server) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.use(in)
-	if s.all == nil {
-		s.all = map[string]session{}
-	}
-	s.all[id] = session{who, server}
-}
-
-func (s *sessions) remove(id string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.all, id)
-}
-
-// release gives a slot back if no session took it.
-func (s *sessions) release(in *slot) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.use(in)
-}
-
-func (s *sessions) use(in *slot) {
-	if !in.used {
-		in.used = true
-		s.reserved--
-	}
-}
-
-// reserve reserves room for one more session, if there is some.
-func (s *sessions) reserve() (*slot, bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if !s.room() {
-		return nil, false
-	}
-	s.reserved++
-	return &slot{}, true
-}
-
-// room reports whether one more session fits. The SDK does not tell when a session ends, so those that have ended are
-// looked for when it would not. The caller holds s.mu.
-func (s *sessions) room() bool {
-	if len(s.all)+s.reserved < s.max {
-		return true
-	}
-	live := map[string]bool{}
-	seen := map[*mcp.Server]bool{}
-	for _, x := range s.all {
-		if seen[x.server] {
-			continue
-		}
-		seen[x.server] = true
-		for ss := range x.server.Sessions() {
-			live[ss.ID()] = true
-		}
-	}
-	for id := range s.all {
-		if !live[id] {
-			delete(s.all, id)
-		}
-	}
-	return len(s.all)+s.reserved < s.max
-}
-
-// legacyResponder passes on what the SDK's handler writes, but for errors in plain text, which become JSON-RPC errors, and
-// an id that the SDK would have changed.
-type legacyResponder struct {
-	http.ResponseWriter
-	id, held json.RawMessage
-	opened   func(sessionID string)
-
-	mu      sync.Mutex
-	status  int
-	text    []byte
-	started bool
-}
-
-func (o *legacyResponder) Unwrap() http.ResponseWriter { return o.ResponseWriter }
-
-func (o *legacyResponder) Flush() {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.started && o.status == 0 {
-		_ = http.NewResponseController(o.ResponseWriter).Flush()
-	}
-}
-
-func (o *legacyResponder) WriteHeader(status int) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.writeHeader(status)
-}
-
-func (o *legacyResponder) writeHeader(status int) {
-	if o.started {
-		return
-	}
-	o.started = true
-	h := o.Header()
-	if status >= 400 && strings.HasPrefix(h.Get("Content-Type"), "text/plain") {
-		o.status = status
-		return
-	}
-	if id := h.Get("Mcp-Session-Id"); id != "" && o.opened != nil {
-		o.opened(id)
-	}
-	if strings.HasPrefix(h.Get("Content-Type"), "text/event-stream") {
-		h.Set("X-Accel-Buffering", "no")
-	}
-	o.ResponseWriter.WriteHeader(status)
-}
-
-func (o *legacyResponder) Write(p []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.writeHeader(http.StatusOK)
-	if o.status != 0 {
-		o.text = append(o.text, p...)
-		return len(p), nil
-	}
-	body := p
-	if o.held != nil {
-		body = bytes.ReplaceAll(p, o.held, o.id)
-	}
-	if _, err := o.ResponseWriter.Write(body); err != nil {
-		return 0, err
-	}
-	return len(p), nil
-}
-
-// finish writes the error that the SDK's handler wrote in plain text.
-func (o *legacyResponder) finish() {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.status == 0 {
-		return
-	}
-	e := &wire.Error{Status: o.status, Code: jsonrpc.CodeInvalidRequest, Message: strings.TrimSpace(string(o.text))}
-	switch {
-	case o.status == http.StatusForbidden || o.status == http.StatusNotFound:
-		e = noSession()
-	case o.status >= 500:
-		e.Code, e.Message = jsonrpc.CodeInternalError, "internal error"
-	}
-	o.Header().Del("X-Content-Type-Options")
-	writeJSON(o.ResponseWriter, e.Status, e.Append(nil, o.id))
+	h.legacy.ServeHTTP(w, r)
 }

@@ -50,7 +50,7 @@ func (h *Handler) serveModern(w http.ResponseWriter, r *http.Request, m *wire.Me
 	var header http.Header
 	express := false
 	if e == nil {
-		header, express, e = h.checkRequest(r, m, p)
+		header, express, e = h.checkRequest(r, m, p, server)
 	}
 	if e != nil {
 		h.refuse(w, r, m.ID, e)
@@ -110,7 +110,7 @@ func (h *Handler) checkVersions(r *http.Request, m *wire.Message, info wire.Info
 
 // checkRequest checks the method, the headers that repeat the body, and the params. It gives the header that the handler
 // is to see, nil if that is the request's own, and whether the request can take the express path.
-func (h *Handler) checkRequest(r *http.Request, m *wire.Message, p *place) (header http.Header, express bool, e *wire.Error) {
+func (h *Handler) checkRequest(r *http.Request, m *wire.Message, p *place, server *mcp.Server) (header http.Header, express bool, e *wire.Error) {
 	if slices.Contains(removed, m.Method) || strings.HasPrefix(m.Method, "notifications/") {
 		return nil, false, &wire.Error{Status: http.StatusNotFound, Code: jsonrpc.CodeMethodNotFound, Message: "method " + m.Method + " is not in this revision"}
 	}
@@ -124,6 +124,10 @@ func (h *Handler) checkRequest(r *http.Request, m *wire.Message, p *place) (head
 	if m.Method == "tools/call" {
 		name, _ := rawjson.String(m.Param("name"))
 		bindings, known := p.known(name)
+		express = known
+		if !known && hasParamHeaders(r) {
+			bindings, known = listed(server, name)
+		}
 		if known {
 			e = checkParamHeaders(r, m.Param("arguments"), bindings)
 		} else {
@@ -133,7 +137,7 @@ func (h *Handler) checkRequest(r *http.Request, m *wire.Message, p *place) (head
 			return nil, false, e
 		}
 		// The SDK keeps a request's log level in a place of its own.
-		express = known && !h.opts.noExpress && m.MetaValue(logLevel) == nil
+		express = express && !h.opts.noExpress && m.MetaValue(logLevel) == nil
 	}
 	return header, express, m.CheckParams()
 }

@@ -106,7 +106,7 @@ func (o *responder) restore(msg []byte) (body []byte, final bool, code int64) {
 		body = bytes.ReplaceAll(body, o.held, o.id)
 	}
 	if _, is := rawjson.Get(body, "method"); is {
-		return body, false, 0
+		return wire.Restore(body), false, 0
 	}
 	failure, is := rawjson.Get(body, "error")
 	if !is {

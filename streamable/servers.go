@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"runtime"
 	"runtime/debug"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -90,6 +91,10 @@ func (s *servers) guard(next mcp.MethodHandler) mcp.MethodHandler {
 				res, err = nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "internal error"}
 			}
 		}()
-		return next(ctx, method, req)
+		res, err = next(ctx, method, req)
+		if err == nil && wire.IsNil(res) && !strings.HasPrefix(method, "notifications/") {
+			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "server bug: the handler of " + method + " returned neither a result nor an error"}
+		}
+		return res, err
 	}
 }

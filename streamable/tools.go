@@ -87,6 +87,37 @@ func (p *place) known(tool string) ([]binding, bool) {
 	return b, ok
 }
 
+func hasParamHeaders(r *http.Request) bool {
+	for name := range r.Header {
+		if strings.HasPrefix(name, "Mcp-Param-") {
+			return true
+		}
+	}
+	return false
+}
+
+// listed lists the tools of a server that is not watched, for a call with headers that may repeat arguments.
+func listed(server *mcp.Server, tool string) ([]binding, bool) {
+	list := make(chan *toolSet, 1)
+	w, err := wire.Watch(server, func(tools []json.RawMessage, follows bool) {
+		select {
+		case list <- newToolSet(tools, follows):
+		default:
+		}
+	})
+	if err != nil {
+		return nil, false
+	}
+	defer w.Stop()
+	select {
+	case s := <-list:
+		b, ok := s.tools[tool]
+		return b, ok
+	case <-time.After(time.Second):
+		return nil, false
+	}
+}
+
 // checkParamHeaders compares the headers that repeat arguments with the arguments.
 func checkParamHeaders(r *http.Request, arguments json.RawMessage, bs []binding) *wire.Error {
 	for _, b := range bs {

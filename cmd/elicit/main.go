@@ -6,6 +6,7 @@
 //	elicit call URL TOOL --answer ship.trackingNumber=1Z999
 //	elicit keygen                    a fresh secret for elicit.Options.Secrets
 //	elicit version
+//	elicit doc                       writes what doc comments say into Go code, for forms to show
 //
 // Results go to stdout, everything else to stderr. Exit codes: 0 the tool succeeded; 1 it reported an error; 2 the
 // command line is wrong; 3 the server could not be reached or understood, or refused the call; 4 an answer was needed
@@ -41,6 +42,7 @@ type cli struct {
 	Call    callCmd    `cmd:"" help:"Call a tool of an MCP server and answer what it asks."`
 	Keygen  keygenCmd  `cmd:"" help:"Print a fresh secret for elicit.Options.Secrets."`
 	Version versionCmd `cmd:"" help:"Print the version."`
+	Doc     docCmd     `cmd:"" passthrough:"" help:"Write what doc comments say into Go code, for forms to show."`
 }
 
 const description = `Call MCP tools that ask their user for a form in the middle of a call.

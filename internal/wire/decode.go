@@ -59,7 +59,7 @@ func (m *Message) InputResponses() mcp.InputResponseMap {
 	out := mcp.InputResponseMap{}
 	for name, value := range rawjson.Members(raw) {
 		key, _ := rawjson.String(name)
-		if rawjson.Kind(value) != '{' || twice[key] {
+		if !readable(value) || twice[key] {
 			continue
 		}
 		out[key] = inputResponse(value)
@@ -68,9 +68,6 @@ func (m *Message) InputResponses() mcp.InputResponseMap {
 }
 
 func inputResponse(r json.RawMessage) mcp.InputResponse {
-	if _, dup := rawjson.Duplicate(r, false); dup {
-		return &mcp.ElicitResult{Action: "cancel"}
-	}
 	action, ok := rawjson.Get(r, "action")
 	if !ok {
 		if other := decodeOther(r); other != nil {

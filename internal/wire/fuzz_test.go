@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"time"
 	"unicode"
 
 	"github.com/elicit-go/elicit/internal/rawjson"
@@ -124,6 +125,8 @@ func FuzzStdioFilter(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	const limit = 512
+	wire.SetPatience(0) // nobody answers here
+	f.Cleanup(func() { wire.SetPatience(time.Second) })
 	f.Fuzz(func(t *testing.T, in []byte) {
 		out := &output{}
 		strict, ok := wire.Strict(&mcp.IOTransport{Reader: io.NopCloser(bytes.NewReader(in)), Writer: out, MaxLineLength: limit}).(*mcp.IOTransport)

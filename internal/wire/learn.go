@@ -109,3 +109,34 @@ func Panicked(ctx context.Context) {
 		e.panicked.Store(true)
 	}
 }
+
+// A SessionEnd tells what runs in a session that it is about to end.
+type SessionEnd struct{ done chan struct{} }
+
+type sessionEndKey struct{}
+
+// WithSessionEnd is a context for a session, which the contexts of its requests descend from.
+func WithSessionEnd(ctx context.Context) (context.Context, *SessionEnd) {
+	e := &SessionEnd{make(chan struct{})}
+	return context.WithValue(ctx, sessionEndKey{}, e), e
+}
+
+// Tell tells it. It must be called once at most.
+func (e *SessionEnd) Tell() { close(e.done) }
+
+// OnSessionEnd calls f when the session of ctx is about to end, until stop is called.
+func OnSessionEnd(ctx context.Context, f func()) (stop func()) {
+	e, ok := ctx.Value(sessionEndKey{}).(*SessionEnd)
+	if !ok {
+		return func() {}
+	}
+	stopped := make(chan struct{})
+	go func() {
+		select {
+		case <-e.done:
+			f()
+		case <-stopped:
+		}
+	}()
+	return func() { close(stopped) }
+}

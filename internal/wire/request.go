@@ -300,32 +300,36 @@ func (m *Message) Append(b []byte, id json.RawMessage) []byte {
 
 // appendParams encodes the params as the SDK can read them.
 func (m *Message) appendParams(b []byte) []byte {
-	modern := m.Version() != nil
-	if !asks(m.Method) && m.Method != "initialize" {
+	modern, held := m.Version() != nil, m.heldToken()
+	if !asks(m.Method) && m.Method != "initialize" && held == nil {
 		return append(b, m.Params...)
 	}
 	b = append(b, '{')
-	for name, value := range rawjson.Members(m.Params) {
+	for _, x := range m.params {
+		value := x.Value
 		switch {
-		case rawjson.NameIs(name, "inputResponses"):
+		case rawjson.NameIs(x.Name, "inputResponses") && asks(m.Method):
 			if !modern || rawjson.Kind(value) == 'n' {
 				continue
 			}
 			b = append(comma(b), `"inputResponses":`...)
 			b = appendResponses(b, value)
 			continue
-		case rawjson.NameIs(name, "requestState"):
+		case rawjson.NameIs(x.Name, "requestState") && asks(m.Method):
 			if !modern || rawjson.Kind(value) == 'n' {
 				continue
 			}
-		case rawjson.NameIs(name, "protocolVersion") && m.Method == "initialize":
+		case rawjson.NameIs(x.Name, "_meta") && held != nil:
+			b = m.appendMeta(comma(b), held)
+			continue
+		case rawjson.NameIs(x.Name, "protocolVersion") && m.Method == "initialize":
 			// A client of a newer revision that still shakes hands gets the newest one that has a handshake; the SDK
 			// would note the newer one, and then refuse to ask over the session.
 			if v, _ := rawjson.String(value); v >= Modern {
 				value = json.RawMessage(`"` + Legacy + `"`)
 			}
 		}
-		b = append(append(comma(b), name...), ':')
+		b = append(append(comma(b), x.Name...), ':')
 		b = append(b, value...)
 	}
 	return append(b, '}')
@@ -339,12 +343,12 @@ func comma(b []byte) []byte {
 }
 
 // appendResponses encodes inputResponses so that the SDK, which fails a whole request for one odd entry, reads it: an
-// entry that is no object, or comes twice, is left out; one without an action is a cancel.
+// entry that is no object, comes twice, or has a member twice is left out; one without an action is a cancel.
 func appendResponses(b []byte, responses json.RawMessage) []byte {
 	twice := namesTwice(responses)
 	b = append(b, '{')
 	for name, value := range rawjson.Members(responses) {
-		if rawjson.Kind(value) != '{' {
+		if !readable(value) {
 			continue
 		}
 		if twice != nil {
@@ -374,10 +378,13 @@ func namesTwice(obj json.RawMessage) map[string]bool {
 
 const cancelled = `{"action":"cancel"}`
 
+// readable reports whether an entry can be read in one way only. Others count as absent.
+func readable(r json.RawMessage) bool {
+	_, dup := rawjson.Duplicate(r, false)
+	return rawjson.Kind(r) == '{' && !dup
+}
+
 func appendResponse(b []byte, r json.RawMessage) []byte {
-	if _, dup := rawjson.Duplicate(r, false); dup {
-		return append(b, cancelled...)
-	}
 	action, ok := rawjson.Get(r, "action")
 	if ok {
 		return appendElicitResult(b, action, r)

@@ -233,10 +233,12 @@ func TestContent(t *testing.T) {
 		}
 	})
 	t.Run("members twice", func(t *testing.T) {
-		// It accepts nothing of which it cannot be said what it is.
-		for _, answer := range []string{`{"action":"accept","action":"decline","content":{}}`, `{"action":"decline","action":"accept","content":{}}`} {
-			if action, _ := content(t, answer); action == "accept" {
-				t.Errorf("%s: the action is %q", answer, action)
+		// Nobody can say what it is, so it is no answer, and the question is asked again.
+		for _, answer := range []string{`{"action":"accept","action":"decline","content":{}}`, `{"action":"accept","content":{"a":1},"content":{"a":2}}`} {
+			params := normalised(t, "tools/call", `{"name":"a","inputResponses":{"k":`+answer+`,"l":{"action":"decline"}},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}`)
+			var p mcp.CallToolParamsRaw
+			if err := json.Unmarshal([]byte(params), &p); err != nil || p.InputResponses["k"] != nil || p.InputResponses["l"] == nil {
+				t.Errorf("%s: %v, %s", answer, err, params)
 			}
 		}
 	})

@@ -34,3 +34,18 @@ func AppendWithServerInfo(b []byte, result, serverInfo json.RawMessage) []byte {
 	}
 	return append(b, '}')
 }
+
+// IsNil reports whether a handler returned no result. The SDK would panic on it.
+func IsNil(res mcp.Result) bool {
+	switch r := res.(type) {
+	case nil:
+		return true
+	case *mcp.CallToolResult:
+		return r == nil
+	case *mcp.GetPromptResult:
+		return r == nil
+	case *mcp.ReadResourceResult:
+		return r == nil
+	}
+	return false
+}

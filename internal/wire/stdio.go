@@ -6,11 +6,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"os"
-	"slices"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/elicit-go/elicit/internal/rawjson"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -38,7 +38,7 @@ func lines(r io.ReadCloser, w io.WriteCloser, limit int) mcp.Transport {
 	if limit == 0 {
 		limit = mcp.DefaultMaxLineLength
 	}
-	lw := &lineWriter{WriteCloser: w, ids: map[string]json.RawMessage{}}
+	lw := &lineWriter{WriteCloser: w}
 	// The SDK's own limit is off: what we rewrite may be longer than what was read.
 	return &mcp.IOTransport{Reader: &lineReader{Closer: r, in: bufio.NewReaderSize(r, 64<<10), out: lw, limit: limit}, Writer: lw, MaxLineLength: -1}
 }
@@ -62,6 +62,7 @@ func (r *lineReader) Read(p []byte) (int, error) {
 			r.pending = r.filter(line)
 		}
 		if err != nil && len(r.pending) == 0 {
+			r.out.answered(time.Duration(patience.Load()))
 			return 0, err
 		}
 	}
@@ -108,7 +109,7 @@ func (r *lineReader) filter(line []byte) []byte {
 	case m.Response:
 		return append(m.AppendResponseMessage(nil, line), '\n')
 	case m.Notification:
-		return append(r.out.cancelled(m, line), '\n')
+		return append(m.AppendNotification(nil, line), '\n')
 	case m.Version() != nil:
 		for _, check := range []func() *Error{func() *Error { _, e := m.CheckVersion(); return e }, m.CheckClient, m.CheckParams} {
 			if e := check(); e != nil {
@@ -123,88 +124,44 @@ func (r *lineReader) filter(line []byte) []byte {
 		r.refuse(m.ID, Errf(jsonrpc.CodeInvalidParams, "params._meta has no %q, and there was no initialize before", mcp.MetaKeyProtocolVersion))
 		return nil
 	}
-	return append(m.Append(nil, r.out.hold(m.ID)), '\n')
+	if m.Method != "subscriptions/listen" { // which ends with the connection
+		r.out.calls.Add(1)
+	}
+	return append(m.Append(nil, Hold(m.ID)), '\n')
 }
+
+// patience is how long calls may still take when the client has closed its end. The SDK would drop them at once, and a
+// client that pipes its requests in would see no answer.
+const defaultPatience = 2 * time.Second
+
+var patience atomic.Int64 // for tests
+
+func init() { patience.Store(int64(defaultPatience)) }
 
 // lineWriter writes the SDK's messages, and ours between them, and gives ids back that the SDK would change.
 type lineWriter struct {
 	io.WriteCloser
-	mu  sync.Mutex
-	n   int
-	ids map[string]json.RawMessage // the id that the SDK was given → the client's
-}
-
-const (
-	idPrefix  = `{"jsonrpc":"2.0","id":`
-	heldBegin = `"elicit:`
-)
-
-// hold is id, or one that stands for it.
-func (w *lineWriter) hold(id json.RawMessage) json.RawMessage {
-	if SafeID(id) && !bytes.HasPrefix(id, []byte(heldBegin)) {
-		return id
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.n++
-	held := fmt.Sprintf(`%s%d"`, heldBegin, w.n)
-	w.ids[held] = bytes.Clone(id)
-	return json.RawMessage(held)
-}
-
-// cancelled gives the line of a notification, which may name an id that is held.
-func (w *lineWriter) cancelled(m *Message, line []byte) []byte {
-	id, ok := rawjson.Get(m.Params, "requestId")
-	if m.Method != "notifications/cancelled" || !ok || SafeID(id) && !bytes.HasPrefix(id, []byte(heldBegin)) {
-		return line
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for held, client := range w.ids {
-		if bytes.Equal(client, id) {
-			return fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%s}}`, held)
-		}
-	}
-	return line
+	mu    sync.Mutex
+	calls atomic.Int64 // that were read and not answered
 }
 
 func (w *lineWriter) Write(p []byte) (int, error) {
-	n := len(p)
-	if _, err := w.line(w.restore(p)); err != nil {
+	if _, err := w.line(Restore(p)); err != nil {
 		return 0, err
 	}
-	return n, nil
+	if bytes.HasPrefix(p, []byte(idBegin)) {
+		if _, request := rawjson.Get(p, "method"); !request {
+			w.calls.Add(-1)
+		}
+	}
+	return len(p), nil
 }
 
-var subscriptionBegin = []byte(`"` + mcp.MetaKeySubscriptionID + `":` + heldBegin)
-
-// restore gives a message of the SDK the client's ids.
-func (w *lineWriter) restore(p []byte) []byte {
-	if i := bytes.Index(p, subscriptionBegin); i >= 0 { // the id of a request that goes on
-		at := i + len(subscriptionBegin) - len(heldBegin)
-		if end := bytes.IndexByte(p[at+1:], '"'); end >= 0 {
-			end += at + 2
-			w.mu.Lock()
-			id, ok := w.ids[string(p[at:end])]
-			w.mu.Unlock()
-			if ok {
-				p = slices.Concat(p[:at], id, p[end:])
-			}
-		}
+// answered waits until all calls are answered, but no longer than that.
+func (w *lineWriter) answered(patience time.Duration) {
+	for end := time.Now().Add(patience); w.calls.Load() > 0 && time.Now().Before(end); {
+		time.Sleep(time.Millisecond)
 	}
-	if rest, ok := bytes.CutPrefix(p, []byte(idPrefix+heldBegin)); ok {
-		if i := bytes.IndexByte(rest, '"'); i >= 0 {
-			held := heldBegin + string(rest[:i+1])
-			w.mu.Lock()
-			id, ok := w.ids[held]
-			delete(w.ids, held)
-			w.mu.Unlock()
-			if ok {
-				return slices.Concat([]byte(idPrefix), id, rest[i+1:])
-			}
-		}
-	}
-	return p
 }
 
 func (w *lineWriter) line(p []byte) (int, error) {

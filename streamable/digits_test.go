@@ -1,5 +1,3 @@
-//go:build open
-
 package streamable_test
 
 import (
@@ -7,29 +5,27 @@ import (
 	"time"
 )
 
-// What the texts demand and the handler does not do yet.
-
 // The first call of a tool, which the handler has not looked at yet.
 
-func TestOpenFirstCallMcpParamBeforeParams(t *testing.T) {
+func TestFirstCallMcpParamBeforeParams(t *testing.T) {
 	s := newSite(t, nil)
 	m := tool("execute_sql", `"arguments":{"region":"us-west1"},"requestState":7`).with("Mcp-Param-Region", "x")
 	wantRefusal(t, do(t, s.addr, m), refusal{400, "-32020", "1", []string{"Mcp-Param-Region"}})
 }
 
-func TestOpenFirstCallUnknownMcpParam(t *testing.T) {
+func TestFirstCallUnknownMcpParam(t *testing.T) {
 	s := newSite(t, nil)
 	wantOK(t, do(t, s.addr, tool("echo", "").and("Mcp-Param-Region", "=?base64?*?=")))
 }
 
-func TestOpenFirstCallHexadecimal(t *testing.T) {
+func TestFirstCallHexadecimal(t *testing.T) {
 	s := newSite(t, nil)
 	m := tool("execute_sql", `"arguments":{"limit":42}`).and("Mcp-Param-Limit", "0x2Ap0")
 	wantRefusal(t, do(t, s.addr, m), refusal{400, "-32020", "1", []string{"Mcp-Param-Limit"}})
 }
 
 // "Seen: numbers beyond 2^53 rounded." A progress token is the client's, as its id is.
-func TestOpenProgressToken(t *testing.T) {
+func TestProgressTokenKeepsItsDigits(t *testing.T) {
 	s := newSite(t, nil)
 	x := open(t, s.addr, tool("progress", "").withMeta(metaBoth+`,"progressToken":9007199254740993`))
 	wantStream(t, x)
@@ -37,7 +33,7 @@ func TestOpenProgressToken(t *testing.T) {
 }
 
 // A session's client cancels by the id it gave.
-func TestOpenLegacyCancelledByBigID(t *testing.T) {
+func TestLegacyCancelledByBigID(t *testing.T) {
 	s := newSite(t, nil)
 	session := openSession(t, s.addr, "2025-11-25", "{}")
 	for _, id := range []string{"7", "9007199254740993"} {
