@@ -34,7 +34,7 @@ type reader struct {
 	full bool // makes all checks
 }
 
-var readers = []reader{
+var allReaders = []reader{
 	{"internal/rawjson+wire", readWire, true},
 	{"jsontext/tokens", readTokens, true},
 	{"jsontext/values", readValues, false},         // ends at 10,000 deep
@@ -353,7 +353,7 @@ func TestReaders(t *testing.T) {
 		if err != nil || len(want.name) == 0 || string(want.version) != `"2026-07-28"` {
 			t.Fatalf("%s: %+v, %v", name, want, err)
 		}
-		for _, r := range readers {
+		for _, r := range allReaders {
 			got, err := r.read(body)
 			if err != nil {
 				t.Errorf("%s refuses %s: %v", r.name, name, err)
@@ -385,7 +385,7 @@ func TestReaders(t *testing.T) {
 		if body == good {
 			t.Fatal(bad.what)
 		}
-		for _, r := range readers {
+		for _, r := range allReaders {
 			if m, err := r.read([]byte(body)); r.full && err == nil {
 				t.Errorf("%s takes a message with %s: %+v", r.name, bad.what, m)
 			}
@@ -397,7 +397,7 @@ func TestReaders(t *testing.T) {
 func BenchmarkReaders(b *testing.B) {
 	for _, name := range bodyNames {
 		body := bodies()[name]
-		for _, r := range readers {
+		for _, r := range allReaders {
 			b.Run(fmt.Sprintf("%s/%s", name, r.name), func(b *testing.B) {
 				b.SetBytes(int64(len(body)))
 				b.ReportAllocs()
