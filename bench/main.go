@@ -1,7 +1,7 @@
 // Bench compares this library's HTTP host with its peers and with plain net/http: the same tools, called the same way,
 // each server alone on one core, the load generator on another.
 //
-//	go run ./bench                  # everything: a report and a chart in bench/results
+//	go run ./bench   # everything: report, chart, and the benchmarks of the readers, in bench/results
 //	go run ./bench -loads question -peers 'elicit|floor' -o -
 //
 // Servers take turns (A B C A B C …), each run in a fresh process, after a warm-up that is not counted. Every response is
@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"log"
 	"os"
+	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"regexp"
@@ -52,7 +53,7 @@ func main() {
 	flag.DurationVar(&o.time, "time", 2*time.Second, "measure each run for so long")
 	flag.DurationVar(&o.warm, "warm", time.Second, "warm up for so long before each run, at least")
 	flag.IntVar(&o.million, "memory", 1_000_000, "watch the memory over so many calls of 10,000 clients; 0 for not")
-	loads := flag.String("loads", ".", "only the loads that match `regexp`")
+	loads := flag.String("loads", ".", "only the loads that match `regexp`; memory and readers are some too")
 	peers := flag.String("peers", ".", "only the servers that match `regexp`")
 	flag.StringVar(&o.out, "o", filepath.Join(peer.Dir(), "results"), "write report and chart to `directory`, - for the report to standard output")
 	flag.StringVar(&o.note, "note", "", "say `text` about the circumstances at the top of the report")
@@ -154,7 +155,23 @@ func run(ctx context.Context, o *options) error {
 		return err
 	}
 	fmt.Println(name + ".md")
-	return nil
+	if !o.loads.MatchString("readers") {
+		return nil
+	}
+	return readers(ctx, name+"-readers.txt")
+}
+
+// readers writes what the benchmarks of the readers print.
+func readers(ctx context.Context, file string) error {
+	test := exec.CommandContext(ctx, "go", "test", "-run=^$", "-bench=Readers", "-count=5", ".")
+	test.Dir = peer.Dir()
+	test.Stderr = os.Stderr
+	out, err := test.Output()
+	if err != nil {
+		return fmt.Errorf("%s: %w", test, err)
+	}
+	fmt.Println(file)
+	return os.WriteFile(file, out, 0o644)
 }
 
 // A sample is what one run measured; all but rate, peak and busy are for one call.

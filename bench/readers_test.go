@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"unicode/utf8"
@@ -22,9 +23,9 @@ import (
 //
 //	go test ./bench -run='^$' -bench=Readers
 
-// message is what a reader gives.
+// message is what a reader gives: raw JSON, in the bytes of the body.
 type message struct {
-	id, method, name, arguments, responses, state, version string // raw JSON
+	id, method, name, arguments, responses, state, version []byte
 }
 
 type reader struct {
@@ -33,7 +34,7 @@ type reader struct {
 	full bool // makes all checks
 }
 
-var readers = []reader{
+var allReaders = []reader{
 	{"internal/rawjson+wire", readWire, true},
 	{"jsontext/tokens", readTokens, true},
 	{"jsontext/values", readValues, false},         // ends at 10,000 deep
@@ -63,47 +64,55 @@ func readWire(body []byte) (*message, error) {
 	if e != nil {
 		return nil, e
 	}
-	return &message{string(m.ID), m.Method, string(m.Param("name")), string(m.Param("arguments")), string(m.Param("inputResponses")),
-		string(m.Param("requestState")), string(m.Version())}, nil
+	return &message{m.ID, []byte(m.Method), m.Param("name"), m.Param("arguments"), m.Param("inputResponses"), m.Param("requestState"), m.Version()}, nil
 }
 
 var errWrong = errors.New("not a message")
 
-// set takes a member of the objects that are looked into: path 0 is the envelope, 1 params, 2 _meta.
-func (m *message) set(object int, name string, value []byte, rpc *string) {
-	switch {
-	case object == 0 && name == "jsonrpc":
-		*rpc = string(value)
-	case object == 0 && name == "id":
-		m.id = string(value)
-	case object == 0 && name == "method":
-		m.method = string(bytes.Trim(value, `"`))
-	case object == 1 && name == "name":
-		m.name = string(value)
-	case object == 1 && name == "arguments":
-		m.arguments = string(value)
-	case object == 1 && name == "inputResponses":
-		m.responses = string(value)
-	case object == 1 && name == "requestState":
-		m.state = string(value)
-	case object == 2 && name == "io.modelcontextprotocol/protocolVersion":
-		m.version = string(value)
+// set takes a member of the objects that are looked into: 0 is the envelope, 1 params, 2 _meta.
+func (m *message) set(object int, name, value []byte, rpc *[]byte) {
+	switch object {
+	case 0:
+		switch string(name) {
+		case "jsonrpc":
+			*rpc = value
+		case "id":
+			m.id = value
+		case "method":
+			m.method = bytes.Trim(value, `"`)
+		}
+	case 1:
+		switch string(name) {
+		case "name":
+			m.name = value
+		case "arguments":
+			m.arguments = value
+		case "inputResponses":
+			m.responses = value
+		case "requestState":
+			m.state = value
+		}
+	case 2:
+		if string(name) == "io.modelcontextprotocol/protocolVersion" {
+			m.version = value
+		}
 	}
 }
 
-func (m *message) check(rpc string) (*message, error) {
-	if rpc != `"2.0"` || m.method == "" || m.id == "" || m.id[0] != '"' && (m.id[0] != '-' && (m.id[0] < '0' || m.id[0] > '9') || strings.ContainsAny(m.id, ".eE")) {
+func (m *message) check(rpc []byte) (*message, error) {
+	if string(rpc) != `"2.0"` || len(m.method) == 0 || len(m.id) == 0 ||
+		m.id[0] != '"' && (m.id[0] != '-' && (m.id[0] < '0' || m.id[0] > '9') || bytes.ContainsAny(m.id, ".eE")) {
 		return nil, errWrong
 	}
 	return m, nil
 }
 
 // inner is the object that a member of another one is, if that is looked into.
-func inner(object int, name string) int {
+func inner(object int, name []byte) int {
 	switch {
-	case object == 0 && name == "params":
+	case object == 0 && string(name) == "params":
 		return 1
-	case object == 1 && name == "_meta":
+	case object == 1 && string(name) == "_meta":
 		return 2
 	}
 	return -1
@@ -111,13 +120,13 @@ func inner(object int, name string) int {
 
 // names are the member names of an object so far.
 type names struct {
-	few [12]string
+	few [12][]byte
 	n   int
 }
 
-func (s *names) twice(name string) bool {
+func (s *names) twice(name []byte) bool {
 	for _, x := range s.few[:s.n] {
-		if strings.EqualFold(x, name) {
+		if bytes.EqualFold(x, name) {
 			return true
 		}
 	}
@@ -128,10 +137,32 @@ func (s *names) twice(name string) bool {
 	return false
 }
 
+var decoders = sync.Pool{New: func() any { return new(jsontext.Decoder) }}
+
+// newDecoder is a decoder of a body, in place.
+func newDecoder(body []byte) *jsontext.Decoder {
+	d := decoders.Get().(*jsontext.Decoder)
+	d.Reset(bytes.NewBuffer(body), jsontext.AllowDuplicateNames(true)) // names are compared by what reads them, case aside
+	return d
+}
+
+// readName reads a member name.
+func readName(d *jsontext.Decoder) ([]byte, error) {
+	v, err := d.ReadValue()
+	if err != nil || v.Kind() != '"' {
+		return nil, errWrong
+	}
+	if bytes.IndexByte(v, '\\') >= 0 {
+		return jsontext.AppendUnquote(nil, v)
+	}
+	return v[1 : len(v)-1], nil
+}
+
 // readTokens streams tokens through jsontext's decoder, which checks UTF-8 and surrogates.
 func readTokens(body []byte) (*message, error) {
-	d := jsontext.NewDecoder(bytes.NewBuffer(body), jsontext.AllowDuplicateNames(true))
-	m, rpc := &message{}, ""
+	d := newDecoder(body)
+	defer decoders.Put(d)
+	m, rpc := &message{}, []byte(nil)
 	if err := tokensObject(d, body, m, 0, &rpc); err != nil {
 		return nil, err
 	}
@@ -141,17 +172,16 @@ func readTokens(body []byte) (*message, error) {
 	return m.check(rpc)
 }
 
-func tokensObject(d *jsontext.Decoder, body []byte, m *message, object int, rpc *string) error {
+func tokensObject(d *jsontext.Decoder, body []byte, m *message, object int, rpc *[]byte) error {
 	if t, err := d.ReadToken(); err != nil || t.Kind() != '{' {
 		return errWrong
 	}
 	var seen names
 	for d.PeekKind() != '}' {
-		t, err := d.ReadToken()
+		name, err := readName(d)
 		if err != nil {
 			return err
 		}
-		name := t.String()
 		if seen.twice(name) {
 			return errWrong
 		}
@@ -183,8 +213,9 @@ func tokensObject(d *jsontext.Decoder, body []byte, m *message, object int, rpc 
 
 // readValues lets jsontext's decoder read whole values where nothing is looked into.
 func readValues(body []byte) (*message, error) {
-	d := jsontext.NewDecoder(bytes.NewBuffer(body), jsontext.AllowDuplicateNames(true))
-	m, rpc := &message{}, ""
+	d := newDecoder(body)
+	defer decoders.Put(d)
+	m, rpc := &message{}, []byte(nil)
 	if err := valuesObject(d, m, 0, &rpc); err != nil {
 		return nil, err
 	}
@@ -194,17 +225,16 @@ func readValues(body []byte) (*message, error) {
 	return m.check(rpc)
 }
 
-func valuesObject(d *jsontext.Decoder, m *message, object int, rpc *string) error {
+func valuesObject(d *jsontext.Decoder, m *message, object int, rpc *[]byte) error {
 	if t, err := d.ReadToken(); err != nil || t.Kind() != '{' {
 		return errWrong
 	}
 	var seen names
 	for d.PeekKind() != '}' {
-		t, err := d.ReadToken()
+		name, err := readName(d)
 		if err != nil {
 			return err
 		}
-		name := t.String()
 		if seen.twice(name) {
 			return errWrong
 		}
@@ -231,7 +261,7 @@ func readStdTokens(body []byte) (*message, error) {
 	}
 	d := json.NewDecoder(bytes.NewReader(body))
 	d.UseNumber()
-	m, rpc := &message{}, ""
+	m, rpc := &message{}, []byte(nil)
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {
 		return nil, errWrong
 	}
@@ -245,14 +275,15 @@ func readStdTokens(body []byte) (*message, error) {
 }
 
 // stdObject reads the rest of an object.
-func stdObject(d *json.Decoder, body []byte, m *message, object int, rpc *string) error {
+func stdObject(d *json.Decoder, body []byte, m *message, object int, rpc *[]byte) error {
 	var seen names
 	for d.More() {
 		t, err := d.Token()
 		if err != nil {
 			return err
 		}
-		name, _ := t.(string)
+		text, _ := t.(string)
+		name := []byte(text)
 		if seen.twice(name) {
 			return errWrong
 		}
@@ -311,7 +342,7 @@ func readStd(body []byte) (*message, error) {
 		return nil, err
 	}
 	p := &r.Params
-	return (&message{string(r.ID), r.Method, string(p.Name), string(p.Arguments), string(p.InputResponses), string(p.RequestState), string(p.Meta.Version)}).check(string(r.JSONRPC))
+	return (&message{r.ID, []byte(r.Method), p.Name, p.Arguments, p.InputResponses, p.RequestState, p.Meta.Version}).check(r.JSONRPC)
 }
 
 // All readers read the same, and those that make all checks refuse the same.
@@ -319,15 +350,15 @@ func TestReaders(t *testing.T) {
 	for _, name := range bodyNames {
 		body := bodies()[name]
 		want, err := readWire(body)
-		if err != nil || want.name == "" || want.version != `"2026-07-28"` {
+		if err != nil || len(want.name) == 0 || string(want.version) != `"2026-07-28"` {
 			t.Fatalf("%s: %+v, %v", name, want, err)
 		}
-		for _, r := range readers {
+		for _, r := range allReaders {
 			got, err := r.read(body)
 			if err != nil {
 				t.Errorf("%s refuses %s: %v", r.name, name, err)
-			} else if *got != *want {
-				t.Errorf("%s reads %s as\n%+v, not\n%+v", r.name, name, got, want)
+			} else if fmt.Sprintf("%s", got) != fmt.Sprintf("%s", want) {
+				t.Errorf("%s reads %s as\n%s, not\n%s", r.name, name, got, want)
 			}
 		}
 	}
@@ -354,7 +385,7 @@ func TestReaders(t *testing.T) {
 		if body == good {
 			t.Fatal(bad.what)
 		}
-		for _, r := range readers {
+		for _, r := range allReaders {
 			if m, err := r.read([]byte(body)); r.full && err == nil {
 				t.Errorf("%s takes a message with %s: %+v", r.name, bad.what, m)
 			}
@@ -366,7 +397,7 @@ func TestReaders(t *testing.T) {
 func BenchmarkReaders(b *testing.B) {
 	for _, name := range bodyNames {
 		body := bodies()[name]
-		for _, r := range readers {
+		for _, r := range allReaders {
 			b.Run(fmt.Sprintf("%s/%s", name, r.name), func(b *testing.B) {
 				b.SetBytes(int64(len(body)))
 				b.ReportAllocs()

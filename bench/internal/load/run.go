@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 )
 
@@ -26,6 +27,9 @@ type Generator struct {
 
 type conn struct {
 	net.Conn
+	addr    string
+	end     time.Time // the deadline
+	fresh   bool      // has been used in this run, so that the server has no reason to close it
 	r       *bufio.Reader
 	heads   [][]byte // of each step's request, to which the length of the body is added
 	checks  []checker
@@ -40,13 +44,11 @@ type conn struct {
 func Open(ctx context.Context, addr string, l *Load) (*Generator, error) {
 	g := &Generator{load: l}
 	for i := range l.Conns {
-		var d net.Dialer
-		nc, err := d.DialContext(ctx, "tcp", addr)
-		if err != nil {
+		c := &conn{addr: addr, r: bufio.NewReaderSize(nil, 16<<10), id: 100_000_000 + i*1_000_000}
+		if err := c.dial(ctx); err != nil {
 			g.Close()
 			return nil, err
 		}
-		c := &conn{Conn: nc, r: bufio.NewReaderSize(nc, 16<<10), id: 100_000_000 + i*1_000_000}
 		for _, s := range l.Steps {
 			c.heads = append(c.heads, fmt.Appendf(nil, "POST / HTTP/1.1\r\nHost: %s\r\nUser-Agent: bench/1.0\r\nContent-Type: application/json\r\n"+
 				"Accept: application/json, text/event-stream\r\nMCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: %s\r\nContent-Length: ", addr, s.tool))
@@ -55,6 +57,17 @@ func Open(ctx context.Context, addr string, l *Load) (*Generator, error) {
 		g.conns = append(g.conns, c)
 	}
 	return g, nil
+}
+
+func (c *conn) dial(ctx context.Context) error {
+	var d net.Dialer
+	nc, err := d.DialContext(ctx, "tcp", c.addr)
+	if err != nil {
+		return err
+	}
+	c.Conn = nc
+	c.r.Reset(nc)
+	return c.SetDeadline(c.end)
 }
 
 // Close closes the connections.
@@ -92,17 +105,19 @@ func (g *Generator) Run(ctx context.Context, calls int, d time.Duration) (*Resul
 	var wg sync.WaitGroup
 	for i, c := range g.conns {
 		// Should a server not answer, the run ends all the same.
-		_ = c.SetDeadline(end.Add(time.Minute))
+		c.end = end.Add(time.Minute)
 		if calls > 0 {
-			_ = c.SetDeadline(begin.Add(10 * time.Minute))
+			c.end = begin.Add(10 * time.Minute)
 		}
+		c.fresh = false
+		_ = c.SetDeadline(c.end)
 		wg.Go(func() {
 			for ctx.Err() == nil {
 				start := time.Now()
 				if calls > 0 && left.Add(-1) < 0 || calls == 0 && start.After(end) {
 					return
 				}
-				if err := c.call(g.load, int(g.turn.Add(1))%g.load.Clients); err != nil {
+				if err := c.call(ctx, g.load, int(g.turn.Add(1))%g.load.Clients); err != nil {
 					cancel(err)
 					return
 				}
@@ -118,7 +133,7 @@ func (g *Generator) Run(ctx context.Context, calls int, d time.Duration) (*Resul
 }
 
 // call makes the POSTs of one call.
-func (c *conn) call(l *Load, client int) error {
+func (c *conn) call(ctx context.Context, l *Load, client int) error {
 	c.state = c.state[:0]
 	for i := range l.Steps {
 		c.id++
@@ -126,12 +141,18 @@ func (c *conn) call(l *Load, client int) error {
 		c.request = append(c.request[:0], c.heads[i]...)
 		c.request = strconv.AppendInt(c.request, int64(len(c.content)), 10)
 		c.request = append(append(c.request, "\r\n\r\n"...), c.content...)
-		if _, err := c.Write(c.request); err != nil {
-			return err
+		err := c.exchange()
+		if !c.fresh && (errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)) {
+			// Node closes a connection on which nothing came for five seconds: between two runs, that may happen.
+			c.Close()
+			if err = c.dial(ctx); err == nil {
+				err = c.exchange()
+			}
 		}
-		if err := c.read(); err != nil {
+		if err != nil {
 			return fmt.Errorf("POST %d of %s: %w", i+1, l.Name, err)
 		}
+		c.fresh = true
 		state, err := c.checks[i].check(c.body, c.id)
 		if err != nil {
 			return fmt.Errorf("POST %d of %s: %w", i+1, l.Name, err)
@@ -139,6 +160,14 @@ func (c *conn) call(l *Load, client int) error {
 		c.state = append(c.state[:0], state...)
 	}
 	return nil
+}
+
+// exchange sends the request, and reads the response.
+func (c *conn) exchange() error {
+	if _, err := c.Write(c.request); err != nil {
+		return err
+	}
+	return c.read()
 }
 
 var (
