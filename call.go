@@ -249,9 +249,14 @@ func (c *call) end(ctx context.Context, res mcp.Result, err error) (_ mcp.Result
 	if pe, ok := errors.AsType[*protocolError](cause); ok {
 		return nil, pe.wire, false
 	}
+	if ue, ok := errors.AsType[*usageError](cause); ok && len(c.asked) > 0 {
+		msg := "server bug: " + ue.text
+		c.log(ctx, slog.LevelError, "elicit: "+msg)
+		return nil, internalError(msg), false
+	}
 	if len(c.asked) > 0 {
 		if !errors.Is(cause, ErrAsking) {
-			msg := fmt.Sprintf("server bug: %s asked %s but did not return the error of Require", c.what(), quoted(c.order))
+			msg := fmt.Sprintf("server bug: %s asked %s but did not return the error of Require (return it, or wrap it with %%w)", c.what(), quoted(c.order))
 			c.log(ctx, slog.LevelError, "elicit: "+msg)
 			return nil, internalError(msg), false
 		}

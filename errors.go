@@ -60,6 +60,16 @@ func rules(ps []form.Problem) []string {
 	return r
 }
 
+// usageError says what is wrong with a question, or with the use of this library: the author's to mend. It is shown as it
+// is, even from a round that asks.
+type usageError struct{ text string }
+
+func (e *usageError) Error() string { return e.text }
+
+func misuse(format string, args ...any) error {
+	return &usageError{fmt.Sprintf("elicit: "+format, args...)}
+}
+
 // readable reports whether err is one of ours that the model should read as a tool error.
 func readable(err error) bool {
 	if _, ok := errors.AsType[*RefusedError](err); ok {

@@ -144,8 +144,8 @@ func ExampleInvalidAnswerError() {
 	// Output:
 	// 3 times; at last What is the project called?
 	//
-	// Input must be text; you entered 1234.
-	// no valid answer to "name" after 3 attempts: Input must be text.
+	// Answer must be text; you entered 1234.
+	// no valid answer to "name" after 3 attempts: Answer must be text.
 }
 
 // A client that cannot show forms gets a tool error, if it is of an older revision.

@@ -180,7 +180,7 @@ func Choose[V ~string](key, message string, options ...form.Option[V]) *Question
 
 // Input asks for a line of text, which must not be empty, in the field "input".
 func Input(key, message string) *Question[string] {
-	return scalar(key, message, "input", form.String("input").MinLength(1).Required())
+	return scalar(key, message, "input", form.String("input").Title("Answer").MinLength(1).Required())
 }
 
 // scalar is a question whose form has one field, and whose value is that field's.
@@ -213,10 +213,10 @@ func (q *Question[T]) Err() error {
 		return err
 	}
 	if err := q.messageErr(); err != nil {
-		return fmt.Errorf("elicit: question %q: %w", q.key, err)
+		return misuse("question %q: %v", q.key, err)
 	}
 	if q.err != nil {
-		return fmt.Errorf("elicit: question %q: %w", q.key, q.err)
+		return misuse("question %q: %v", q.key, q.err)
 	}
 	return nil
 }
@@ -226,13 +226,13 @@ const maxKey = 128
 func (q *ask) keyErr() error {
 	switch {
 	case q.key == "":
-		return fmt.Errorf("elicit: a question (%q) has no key: give it a short name that is unique within its call, such as \"ship\"", q.message)
+		return misuse("a question (%q) has no key: give it a short name that is unique within its call, such as \"ship\"", q.message)
 	case len(q.key) > maxKey:
-		return fmt.Errorf("elicit: question %.40q…: the key has %d bytes; at most %d are allowed", q.key, len(q.key), maxKey)
+		return misuse("question %.40q…: the key has %d bytes; at most %d are allowed", q.key, len(q.key), maxKey)
 	case strings.Contains(q.key, "#"):
-		return fmt.Errorf("elicit: question %q: a key cannot contain #, which marks repeated askings", q.key)
+		return misuse("question %q: a key cannot contain #, which marks repeated askings", q.key)
 	case strings.ContainsFunc(q.key, func(r rune) bool { return unicode.IsControl(r) || r == unicode.ReplacementChar }):
-		return fmt.Errorf("elicit: question %q: a key cannot contain control characters or bytes that are not UTF-8", q.key)
+		return misuse("question %q: a key cannot contain control characters or bytes that are not UTF-8", q.key)
 	}
 	return nil
 }

@@ -76,7 +76,7 @@ type Pending struct {
 func RequireAll(ctx context.Context, questions ...Pending) error {
 	for _, p := range questions {
 		if p.ask == nil {
-			return fmt.Errorf("elicit: RequireAll was given an empty Pending: make it with Question.Into")
+			return misuse("RequireAll was given an empty Pending: make it with Question.Into")
 		}
 		if err := p.err(); err != nil {
 			return err
@@ -107,7 +107,7 @@ func RequireAll(ctx context.Context, questions ...Pending) error {
 func (c *call) require(ctx context.Context, p Pending) (asks bool, err error) {
 	q := p.ask
 	if d, ok := c.required[q.key]; ok && d != q.digest {
-		return false, fmt.Errorf("elicit: %s uses the key %q for two different questions: give each its own (WithKey)", c.what(), q.key)
+		return false, misuse("%s uses the key %q for two different questions: give each its own (WithKey)", c.what(), q.key)
 	}
 	if c.required == nil {
 		c.required = map[string]state.Digest{}
@@ -138,10 +138,10 @@ func (c *call) require(ctx context.Context, p Pending) (asks bool, err error) {
 				schema = q.hints(content)
 			}
 		case !c.proven(q):
-			c.log(ctx, slog.LevelWarn, "elicit: an answer does not prove that it answers this question of this call; asking", "key", q.key)
+			c.log(ctx, slog.LevelWarn, "elicit: an answer does not prove that it answers this question of this call; asking", "key", q.key, "reason", c.unproven(q))
 			if _, asked := c.st.Asked[q.key]; asked { // in other words
 				if n := c.attempt(q.key); n >= c.shop.opts.MaxAttempts {
-					return false, fmt.Errorf("elicit: the words of question %q of %s were different in each of %d rounds: they must not depend on anything that changes, such as a clock", q.key, c.what(), n)
+					return false, misuse("the words of question %q of %s were different in each of %d rounds: they must not depend on anything that changes, such as a clock", q.key, c.what(), n)
 				}
 			}
 		default:
@@ -205,6 +205,17 @@ func (c *call) proven(q *ask) bool {
 		return true
 	}
 	return !c.needsProof(q)
+}
+
+// unproven says why an answer to q is not proven.
+func (c *call) unproven(q *ask) string {
+	switch _, asked := c.st.Asked[q.key]; {
+	case asked:
+		return "it was asked in other words"
+	case c.carried:
+		return "the requestState that came with it did not ask it"
+	}
+	return "it came without a requestState"
 }
 
 // attempt counts an answer that did not count.

@@ -90,6 +90,9 @@ var known sync.Map // weak.Pointer[mcp.Server] → true
 //
 // New panics if opts cannot work, saying what to change, and if server was given to it before.
 func New(server *mcp.Server, opts *Options) *Server {
+	if server == nil {
+		panic("elicit.New: the server is nil: give it what mcp.NewServer returned")
+	}
 	if _, again := known.LoadOrStore(weak.Make(server), true); again {
 		panic("elicit.New: this server was given to New before: keep the *elicit.Server that it returned")
 	}
@@ -116,7 +119,7 @@ func New(server *mcp.Server, opts *Options) *Server {
 		bad  bool
 	}{{"MaxAttempts", o.MaxAttempts < 0}, {"MaxState", o.MaxState < 0}, {"Expiry", o.Expiry < time.Second}, {"MaxAge", o.MaxAge < time.Second}} {
 		if c.bad {
-			panic(fmt.Sprintf("elicit.New: Options.%s is negative or too small: leave it 0 for the default", c.name))
+			panic(fmt.Sprintf("elicit.New: Options.%s is negative or too small (times: a second at least): leave it 0 for the default", c.name))
 		}
 	}
 	if o.Principal == nil {

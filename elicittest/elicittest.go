@@ -145,6 +145,9 @@ const maxRounds = 20
 // the test if a question has no answer here, if the call fails, or if it still asks after 20 rounds.
 func Call(t testing.TB, server *mcp.Server, protocolVersion, toolName string, args any, answers ...Answer) *Transcript {
 	t.Helper()
+	if protocolVersion != "" && !slices.Contains(mcp.SupportedProtocolVersions(), protocolVersion) {
+		t.Fatalf("elicittest: the SDK does not speak protocol revision %q; it speaks %q", protocolVersion, mcp.SupportedProtocolVersions())
+	}
 	m := byKey(t, answers)
 	tr := &Transcript{}
 	var mu sync.Mutex

@@ -50,7 +50,7 @@ func newInstance(name string, h *hotel, secrets [][]byte, spender elicit.Spender
 // instance: all of them go to the first. A real proxy would pin each session, by its Mcp-Session-Id.
 func roundRobin(backends []*url.URL) http.Handler {
 	var n atomic.Uint64
-	return &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
+	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
 		to := backends[0]
 		if r.In.Header.Get("MCP-Protocol-Version") >= "2026-07-28" {
 			to = backends[n.Add(1)%uint64(len(backends))]
@@ -58,6 +58,12 @@ func roundRobin(backends []*url.URL) http.Handler {
 		r.SetURL(to)
 		r.Out.Host = r.In.Host // what the instances compare Origin with
 	}}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		// An instance may begin its answer while the proxy is still looking for the end of the request; without this, Go's
+		// server closes the request then, and the proxy the connection.
+		_ = http.NewResponseController(w).EnableFullDuplex()
+		proxy.ServeHTTP(w, r)
+	})
 }
 
 // secrets reads ELICIT_SECRETS: Base64, separated by commas, the newest first. Without it, the instances of this process

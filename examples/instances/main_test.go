@@ -41,6 +41,7 @@ func TestRoundsGoToBothInstances(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", version, err)
 		}
+		defer session.Close()
 		for i := range 4 {
 			res, err := answer.CallTool(t.Context(), session, &mcp.CallToolParams{Name: "BookRoom", Arguments: Room{"Blue"}}, script)
 			if err != nil {
