@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/elicit-go/elicit/internal/rawjson"
@@ -166,14 +167,20 @@ func optionList(list []option) (o options) {
 	o.list = list
 	for i := range list {
 		opt := &list[i]
-		if title := clean(opt.title); title == "" {
-			opt.title = clean(opt.value)
-		} else {
+		title := clean(opt.title)
+		switch {
+		case !utf8.ValidString(opt.title): // left for mistakes to see
+			continue
+		case title != "":
 			o.titled = true
-			if utf8.ValidString(opt.title) { // else for mistakes to see
-				opt.title = title
+		default:
+			if title = clean(opt.value); title == "" {
+				title = "(blank)"
 			}
+			// What clients would show as it is gets a title without what could rewrite the words around it.
+			o.titled = o.titled || strings.ContainsFunc(opt.value, isHarmful)
 		}
+		opt.title = title
 	}
 	if len(list) > few {
 		o.byText = make(map[string]int, len(list))

@@ -106,3 +106,11 @@ func TestChoicesIn(t *testing.T) {
 		t.Error("the default of a form can be changed through a value")
 	}
 }
+
+// The value of an option that data brought along cannot rewrite the words around it.
+func TestHarmfulOptions(t *testing.T) {
+	f := New(Choice("x", Options("a\u202eb", "c")...), Choices("y", Options("d\n")...))
+	same(t, "Schema", string(f.Schema()), `{"type":"object","properties":{"x":{"type":"string","title":"X","oneOf":[{"const":"a`+"\u202e"+`b","title":"ab"},{"const":"c","title":"c"}]},`+
+		`"y":{"type":"array","title":"Y","items":{"anyOf":[{"const":"d\n","title":"d"}]}}}}`)
+	same(t, "blank", property(t, Choice("x", Opt(" ", ""), Opt("a", "A"))), `{"type":"string","title":"X","oneOf":[{"const":" ","title":"(blank)"},{"const":"a","title":"A"}]}`)
+}

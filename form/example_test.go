@@ -2,6 +2,7 @@ package form_test
 
 import (
 	"fmt"
+	"net/netip"
 	"time"
 
 	"github.com/elicit-go/elicit/form"
@@ -120,4 +121,123 @@ func ExampleForm_Encode() {
 	content, err := shipping.Encode(answer)
 	fmt.Println(string(content), err)
 	// Output: {"trackingNumber":"1Z999"} <nil>
+}
+
+// Speed is an enum with a String method, as Go programs have them.
+type Speed int
+
+const (
+	Standard Speed = iota
+	Express
+)
+
+func (s Speed) String() string { return [...]string{"standard", "express"}[s] }
+
+// ElicitOptions makes Speed a choice.
+func (Speed) ElicitOptions() []form.Option[Speed] {
+	return []form.Option[Speed]{form.Opt(Standard, "Standard, 3 days"), form.Opt(Express, "Express")}
+}
+
+func ExampleFor_tags() {
+	type Delivery struct {
+		Recipient string      `json:"recipient" jsonschema:"who opens the door" elicit:"title='Name, as on the bell',maxLength=60"`
+		Parcels   uint8       `json:"parcels" elicit:"min=1,max=10,default=1,optional"`
+		Speed     Speed       `json:"speed"`
+		Day       *form.Day   `json:"day"`
+		Camera    *netip.Addr `json:"camera"`
+	}
+	f := form.For[Delivery]()
+	for name, p := range f.Fields() {
+		fmt.Println(name, p.Type, p.Format, p.Title, p.Required, p.Options)
+	}
+	d, problems := f.Decode([]byte(`{"recipient": "Ada", "speed": "express", "day": "2026-07-28"}`))
+	fmt.Println(problems, d.Value.Parcels, d.Value.Speed, d.Value.Day, d.Value.Camera)
+	// Output:
+	// recipient string  Name, as on the bell true []
+	// parcels integer  Parcels false []
+	// speed string  Speed true [{standard Standard, 3 days} {express Express}]
+	// day string date Day false []
+	// camera string  Camera false []
+	// [] 1 express 2026-07-28 <nil>
+}
+
+func ExampleText() {
+	camera := form.Text[netip.Addr]("camera").Required()
+	f := form.New(camera)
+	d, _ := f.Decode([]byte(`{"camera": "2001:db8::1"}`))
+	fmt.Println(camera.In(d.Value).Is6())
+	fmt.Println(f.Validate([]byte(`{"camera": "upstairs"}`))[0].Requirement)
+	// Output:
+	// true
+	// Camera is not valid.
+}
+
+func ExampleForm_WithWords() {
+	parcels := form.New(form.Int("pakete").Range(1, 10)).WithWords(func(f form.Fault) string {
+		if f.Rule == "minimum" || f.Rule == "maximum" {
+			return fmt.Sprintf("%s: von %s bis %s.", f.Field.Title, f.Field.Min, f.Field.Max)
+		}
+		return "" // English
+	})
+	fmt.Println(parcels.Validate([]byte(`{"pakete": 12}`))[0].Message)
+	fmt.Println(parcels.Validate([]byte(`{"pakete": 1.5}`))[0].Message)
+	// Output:
+	// Pakete: von 1 bis 10.
+	// Pakete must be a whole number; you entered 1.5.
+}
+
+func ExampleParse() {
+	f, ignored, err := form.Parse([]byte(`{"type": "object", "properties": {
+		"size": {"type": "string", "enum": ["s", "l"], "enumNames": ["Small", "Large"]},
+		"plate": {"type": "string", "pattern": "^[A-Z]+$"}
+	}, "required": ["size"]}`))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for name, p := range f.Fields() {
+		fmt.Println(name, p.Required, p.Options)
+	}
+	fmt.Println(ignored[0])
+	fmt.Println(f.Validate([]byte(`{"size": "m"}`))[0].Message)
+	// Output:
+	// size true [{s Small} {l Large}]
+	// plate false []
+	// field "plate": pattern: patterns are not checked
+	// Size must be Small or Large; you entered "m".
+}
+
+func ExampleProperty_FromText() {
+	f := form.New(form.Int("parcels"), form.Bool("fragile"), form.Choice("carrier", form.Opt("dhl", "DHL Express")))
+	typed := map[string]string{"parcels": " +07", "fragile": "yes", "carrier": "DHL Express"}
+	for name, p := range f.Fields() {
+		fmt.Println(name, string(p.FromText(typed[name])))
+	}
+	// Output:
+	// parcels 7
+	// fragile true
+	// carrier "dhl"
+}
+
+func ExampleDay() {
+	day := form.DayOf(time.Date(2026, 7, 28, 23, 30, 0, 0, time.UTC))
+	fmt.Println(day, day.In(time.UTC).Weekday())
+	// Output: 2026-07-28 Tuesday
+}
+
+// Crate has the method that elicit doc writes from doc comments.
+type Crate struct {
+	// Weight is the weight in kilograms.
+	Weight float64 `json:"weight"`
+}
+
+func (Crate) ElicitDoc() form.Doc {
+	return form.Doc{Type: "github.com/elicit-go/elicit/form_test.Crate", Fields: map[string]string{"Weight": "The weight in kilograms."}}
+}
+
+func ExampleDoc() {
+	for _, p := range form.For[Crate]().Fields() {
+		fmt.Println(p.Title+":", p.Description)
+	}
+	// Output: Weight: The weight in kilograms.
 }

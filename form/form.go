@@ -149,7 +149,7 @@ func (b *builder) add(s spec) {
 		wrong("its default " + s.defMistake)
 	}
 	if f.title == "" {
-		f.title = titleOf(s.name)
+		f.title = shownTitle(s.name)
 	}
 	f.options = optionsFor(f.rules)
 	if where, word := credentialIn(f.rules, s.name, s.title.constant, s.description.constant); word != "" && !s.notCredential {

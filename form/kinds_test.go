@@ -293,3 +293,99 @@ func TestDay(t *testing.T) {
 		t.Error(back, err)
 	}
 }
+
+type shout string
+
+func (s shout) MarshalText() ([]byte, error) {
+	if s == "" {
+		return nil, errors.New("silent")
+	}
+	return []byte(strings.ToUpper(string(s))), nil
+}
+
+func (shout) ElicitOptions() []Option[shout] { return Options[shout]("hey", "you") }
+
+// Forms with long lists of options find them by their text, escaped or not.
+func TestManyOptions(t *testing.T) {
+	var numbers []uint16
+	var texts []string
+	for i := range 300 {
+		numbers, texts = append(numbers, uint16(i)), append(texts, fmt.Sprintf("é%d", i))
+	}
+	type S struct {
+		One   uint16   `json:"one"`
+		Some  []uint16 `json:"some"`
+		Text  string   `json:"text"`
+		Texts []string `json:"texts"`
+		Shout shout    `json:"shout"`
+		Loud  []shout  `json:"loud"`
+		Quiet *shout   `json:"quiet"`
+	}
+	f := Build(func(s *S) []Field {
+		return []Field{ChoiceOf(&s.One, Options(numbers...)...), ChoicesOf(&s.Some, Options(numbers...)...).AtMost(300), ChoiceOf(&s.Text, Options(texts...)...), ChoicesOf(&s.Texts, Options(texts...)...),
+			ChoiceOf(&s.Shout), ChoicesOf(&s.Loud), ChoiceOf(s.Quiet)}
+	})
+	content := `{"one":"299","some":["7","250"],"text":"é299","texts":["é0"],"shout":"HEY","loud":["YOU","HEY"],"quiet":"YOU"}`
+	s := decode(t, f, strings.ReplaceAll(content, "é", `\u00e9`))
+	if s.One != 299 || s.Some[1] != 250 || s.Text != "é299" || s.Texts[0] != "é0" || s.Shout != "hey" || s.Loud[0] != "you" || *s.Quiet != "you" {
+		t.Errorf("%+v", s)
+	}
+	b, err := f.Encode(s)
+	same(t, "Encode", string(b), content)
+	if err != nil {
+		t.Error(err)
+	}
+	for _, wrong := range []string{`{"one":"300"}`, `{"one":299}`, `{"some":["7","7"]}`, `{"text":"e1"}`, `{"shout":"hey"}`} {
+		found := false
+		for _, p := range f.Validate([]byte(wrong)) {
+			found = found || p.Rule != "required"
+		}
+		if !found {
+			t.Error(wrong)
+		}
+	}
+	s.Loud = []shout{""}
+	if b, err := f.Encode(s); err == nil || err.Error() != `form: field "loud": its value has no text` {
+		t.Errorf("%s %v", b, err)
+	}
+	one := Choice("one", Options(numbers...)...)
+	var v Values
+	one.Set(&v, 299)
+	if one.In(v) != 299 {
+		t.Error(one.In(v))
+	}
+	one.Set(&v, 7000)
+	if one.In(v) != 0 {
+		t.Error("an option that there is not")
+	}
+	loose := Choice("loose", Options(texts...)...)
+	loose.Set(&v, "other")
+	if loose.In(v) != "other" {
+		t.Error("a test cannot set what is not valid")
+	}
+}
+
+func TestKindsInErrors(t *testing.T) {
+	type S struct {
+		A string     `elicit:"format=email,enum=a"`
+		B bool       `elicit:"format=date"`
+		C float32    `elicit:"enum=a"`
+		D color      `elicit:"format=uri"`
+		E []color    `elicit:"format=uri"`
+		F string     `elicit:"enum=a,format=uri"`
+		G sku        `elicit:"enum=a"`
+		H color      `elicit:"min=1"`
+		I sku        `elicit:"format=date"`
+		J netip.Addr `elicit:"minLength=2,maxLength=45"`
+	}
+	testErr(t, For[S](),
+		"S.A: its elicit tag: enum does not suit a string; it is for text without a format",
+		"S.B: its elicit tag: format date does not suit yes or no",
+		"S.C: its elicit tag: enum does not suit a number; it is for text, and for lists of text",
+		"S.D: its elicit tag: format uri does not suit a choice",
+		"S.E: its elicit tag: format uri does not suit a list of choices",
+		"S.F: its elicit tag: enum does not suit a string; it is for text without a format",
+		"S.G: its elicit tag: enum does not suit a form.sku; it is for text without a format",
+		"S.H: its elicit tag: min is for numbers",
+	)
+}

@@ -251,9 +251,7 @@ func (p *parser) property(name string, schema []byte) (f field, why string) {
 	f.title = cut(clean(p.string(d, "title")), maxTitle)
 	f.description = cut(clean(p.string(d, "description")), maxDescription)
 	if f.title == "" {
-		if f.title = cut(clean(titleOf(clean(cut(name, maxTitle)))), maxTitle); f.title == "" {
-			f.title = "(a field without a name)"
-		}
+		f.title = cut(shownTitle(cut(name, maxTitle)), maxTitle)
 	}
 	f.options = optionsFor(f.rules)
 	p.defaultOf(d, &f)

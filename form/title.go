@@ -6,6 +6,14 @@ import (
 	"unicode/utf8"
 )
 
+// shownTitle is the title of a field to which nobody gave one, fit to be shown.
+func shownTitle(name string) string {
+	if title := clean(titleOf(clean(name))); title != "" {
+		return title
+	}
+	return "(a field without a name)"
+}
+
 // titleOf derives a title from a field's name: trackingNumber and tracking_number are "Tracking Number", orderID is
 // "Order ID", api_url is "API URL". A name with letters of a script other than Latin stays as it is.
 func titleOf(name string) string {

@@ -46,11 +46,13 @@ type term struct {
 	after map[string]bool
 }
 
-var terms = func() (all []term) {
+// terms are all of them, by their first word.
+var terms = func() map[string][]term {
+	all := map[string][]term{}
 	add := func(t term, phrases ...string) {
 		for _, p := range phrases {
 			t.words = strings.Fields(p)
-			all = append(all, t)
+			all[t.words[0]] = append(all[t.words[0]], t)
 		}
 	}
 
@@ -153,9 +155,8 @@ var determiners = set("the a an this that your my its")
 
 // find is the first term in the words, as it is written there.
 func find(words []string, sentence bool) string {
-	for i := range words {
-		for j := range terms {
-			t := &terms[j]
+	for i, first := range words {
+		for _, t := range terms[first] {
 			n := len(t.words)
 			if i+n > len(words) || !slices.Equal(words[i:i+n], t.words) {
 				continue

@@ -1,0 +1,5 @@
+//go:build !race
+
+package forms
+
+const raceEnabled = false
