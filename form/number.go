@@ -70,10 +70,16 @@ func (f NumberField[F]) Default(value F) NumberField[F] {
 func (f NumberField[F]) Range(lo, hi F) NumberField[F] { return f.Min(lo).Max(hi) }
 
 // Min is the least value. None by default.
-func (f NumberField[F]) Min(lo F) NumberField[F] { f.r.min, f.r.hasMin = float64(lo), true; return f }
+func (f NumberField[F]) Min(lo F) NumberField[F] {
+	f.r.min, f.r.hasMin = positiveZero(float64(lo)), true
+	return f
+}
 
 // Max is the greatest value. None by default.
-func (f NumberField[F]) Max(hi F) NumberField[F] { f.r.max, f.r.hasMax = float64(hi), true; return f }
+func (f NumberField[F]) Max(hi F) NumberField[F] {
+	f.r.max, f.r.hasMax = positiveZero(float64(hi)), true
+	return f
+}
 
 // In reads the field out of an answer: its value, or its default, or 0.
 func (f NumberField[F]) In(values Values) F {
@@ -181,5 +187,13 @@ func (x real) append(b []byte) []byte {
 }
 
 func (x real) String() string { return string(x.append(nil)) }
+
+// positiveZero is x, with -0 as 0.
+func positiveZero(x float64) float64 {
+	if x == 0 {
+		return 0
+	}
+	return x
+}
 
 func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }

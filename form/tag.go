@@ -265,10 +265,10 @@ func applyBound(key, value string, r rules) (mistake string) {
 			return what
 		}
 		if isMin && !r.hasMin {
-			r.min, r.hasMin = x, true
+			r.min, r.hasMin = positiveZero(x), true
 		}
 		if !isMin && !r.hasMax {
-			r.max, r.hasMax = x, true
+			r.max, r.hasMax = positiveZero(x), true
 		}
 	case *textRules:
 		if r.format == "date" || r.format == "date-time" {

@@ -27,6 +27,27 @@
 // Tokens are verified around the handler, by auth.RequireBearerToken. A preflight of a browser carries none: let OPTIONS
 // requests pass around that.
 //
+// # What goes where
+//
+// A tools/call of 2026-07-28 takes an express path: the body is read once, and the server's own chain of middleware, as it
+// is at that moment, and its tool are called in the goroutine of the HTTP request. All else goes through the SDK's
+// handler, which gets the request in a form that it reads without loss.
+//
+//	tools/call of a tool that is known            express
+//	… with a log level in its _meta               the SDK's handler, which keeps the level in a place of its own
+//	… of a tool that is not known (yet)           the SDK's handler
+//	… of NewHandlerFunc: a server's first call,
+//	  and those of servers beyond the first 64    the SDK's handler
+//	every other method of 2026-07-28              the SDK's handler
+//	older revisions                               the SDK's handler, with sessions
+//
+// To know a server's tools, the handler lists them in process, through the server's middleware, and again whenever the
+// server says that they changed (once a second, while they are called, if it does not say so).
+//
+// The express path gives handlers an mcp.ServerSession that requests share which come from the same caller with the same
+// words about their client; up to 4,096 idle ones are kept, and are among Server.Sessions. Its ID is empty. What a handler
+// sends reaches the request whose context it was sent with, and nobody once that has been answered.
+//
 // # Timeouts
 //
 // Leave http.Server.WriteTimeout 0: event streams, and requests of older clients whose user is being asked, last longer than

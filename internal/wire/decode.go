@@ -44,9 +44,15 @@ func Decode(raw json.RawMessage) any {
 	return nil
 }
 
-// safeNumber reports whether a number stays itself as a float64, which keeps 15 digits of a moderate size.
+// safeNumber reports whether a number stays itself as a float64: it has 15 significant digits at most, and a moderate size.
 func safeNumber(v json.RawMessage) bool {
-	return len(v) <= 15 && !strings.ContainsAny(string(v), "eE") && string(v) != "-0"
+	if string(v) == "-0" || !rawjson.NumberOK(v) {
+		return false
+	}
+	mantissa, exponent, _ := strings.Cut(strings.ToLower(string(v)), "e")
+	digits := strings.TrimLeft(strings.Replace(strings.TrimPrefix(mantissa, "-"), ".", "", 1), "0")
+	e, err := strconv.Atoi(exponent)
+	return len(digits) <= 15 && (exponent == "" || err == nil && e > -290 && e < 290)
 }
 
 // InputResponses decodes params.inputResponses, as the SDK would what Append writes; nil if there are none.

@@ -1,6 +1,7 @@
 package forms
 
 import (
+	"flag"
 	"fmt"
 	"net/mail"
 	"net/netip"
@@ -14,6 +15,9 @@ import (
 	"github.com/elicit-go/elicit/form"
 	"pgregory.net/rapid"
 )
+
+// A failure prints the seed that repeats it; no files are left in the tree.
+func init() { _ = flag.Set("rapid.nofailfile", "true") }
 
 // A drawn is a field with what a test needs to fill it in and to read it back.
 type drawn struct {
