@@ -20,10 +20,12 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"sync/atomic"
 	"syscall"
 
 	"github.com/alecthomas/kong"
 	"github.com/elicit-go/elicit/answer"
+	"github.com/elicit-go/elicit/answer/terminal"
 	"golang.org/x/term"
 )
 
@@ -53,8 +55,9 @@ Exit codes: 0 success, 1 the tool reported an error, 2 wrong usage, 3 the server
 type console struct {
 	in          io.Reader
 	out, err    io.Writer
-	interactive bool          // a person is there to be asked
-	interrupts  chan struct{} // gets a value when the person interrupts; nil where nobody does
+	interactive bool                                        // a person is there to be asked
+	terminal    atomic.Pointer[terminal.Terminal]           // takes Ctrl-C for the prompt that waits; nil while nobody can be asked
+	open        func(ctx context.Context, url string) error // opens pages; nil: in the person's browser
 }
 
 // An exitError ends the program with a code. Its text is printed unless it is empty.
@@ -71,7 +74,7 @@ func usage(format string, args ...any) error {
 }
 
 func main() {
-	con := &console{in: os.Stdin, out: os.Stdout, err: os.Stderr, interrupts: make(chan struct{}, 1)}
+	con := &console{in: os.Stdin, out: os.Stdout, err: os.Stderr}
 	con.interactive = term.IsTerminal(int(os.Stdin.Fd())) && term.IsTerminal(int(os.Stderr.Fd()))
 	ctx, cancel := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 1)
@@ -79,7 +82,7 @@ func main() {
 	go func() {
 		for s := range signals {
 			// A prompt that waits takes the interrupt for a cancel; otherwise it ends the program, the second time by force.
-			if s == os.Interrupt && con.promptTakes() {
+			if t := con.terminal.Load(); s == os.Interrupt && t != nil && t.Interrupt() {
 				continue
 			}
 			cancel(errInterrupted)
