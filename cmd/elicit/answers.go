@@ -46,6 +46,7 @@ func (f *answerFlags) answerer(con *console) (answer.Answerer, error) {
 	if person == nil {
 		return flags, nil
 	}
+	con.asks = true
 	return answer.AnswererFunc(func(ctx context.Context, r *answer.Request) (*mcp.ElicitResult, error) {
 		res, err := flags.Answer(ctx, r)
 		var missing *answer.MissingError

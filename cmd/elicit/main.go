@@ -4,6 +4,10 @@
 //	elicit demo                      a server that asks, called and answered in one process
 //	elicit call URL TOOL             calls a tool of any MCP server; asks at the terminal what the tool asks
 //	elicit call URL TOOL --answer ship.trackingNumber=1Z999
+//	elicit call TOOL -- COMMAND ...  the same of a server that runs on standard input and output
+//	elicit tools URL                 what a server has
+//	elicit preview FILE              shows a form as its users will see it
+//	elicit check URL [TOOL]          tests a server against the specification
 //	elicit keygen                    a fresh secret for elicit.Options.Secrets
 //	elicit version
 //	elicit doc                       writes what doc comments say into Go code, for forms to show
@@ -20,6 +24,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"sync/atomic"
 	"syscall"
 
@@ -42,6 +47,8 @@ const (
 type cli struct {
 	Demo    demoCmd    `cmd:"" help:"Start a server with a tool that asks, call it, and show both requests."`
 	Call    callCmd    `cmd:"" help:"Call a tool of an MCP server and answer what it asks."`
+	Tools   toolsCmd   `cmd:"" help:"List the tools of an MCP server."`
+	Preview previewCmd `cmd:"" help:"Show a form, from a schema or a result that asks, as its users will see it."`
 	Keygen  keygenCmd  `cmd:"" help:"Print a fresh secret for elicit.Options.Secrets."`
 	Version versionCmd `cmd:"" help:"Print the version."`
 	Doc     docCmd     `cmd:"" passthrough:"" help:"Write what doc comments say into Go code, for forms to show."`
@@ -56,6 +63,8 @@ type console struct {
 	in          io.Reader
 	out, err    io.Writer
 	interactive bool                                        // a person is there to be asked
+	asks        bool                                        // a person is asked, in one way or another
+	command     []string                                    // what follows --: runs the server; nil: there is no --
 	terminal    atomic.Pointer[terminal.Terminal]           // takes Ctrl-C for the prompt that waits; nil while nobody can be asked
 	open        func(ctx context.Context, url string) error // opens pages; nil: in the person's browser
 }
@@ -104,6 +113,9 @@ func run(ctx context.Context, con *console, args []string) int {
 		kong.BindTo(ctx, (*context.Context)(nil)), kong.Bind(con))
 	if err != nil {
 		panic(err) // A fault in the declarations above.
+	}
+	if i := slices.Index(args, "--"); i >= 0 {
+		args, con.command = args[:i], append([]string{}, args[i+1:]...)
 	}
 	command, err := parser.Parse(args)
 	switch {
