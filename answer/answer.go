@@ -43,6 +43,9 @@ type Request struct {
 	// Previous is what was answered to this key earlier in this call: the server asks again, usually because it found
 	// that answer wanting, and says why in Params.Message. Nil at the first asking.
 	Previous *mcp.ElicitResult
+	// Waiting reports that the server asks for a page again that was agreed to: nothing new is asked, the page is not
+	// completed yet. An Answerer that returns ActionAccept has the call tried again, ActionCancel stops it.
+	Waiting bool
 }
 
 // An Answerer answers questions: a person behind a terminal, a page, or a [Script].

@@ -65,11 +65,23 @@ func CallTool(ctx context.Context, cs *mcp.ClientSession, p *mcp.CallToolParams,
 
 	c := startCall(cs, params.Name, a)
 	defer c.end()
+	if k, ok := sessions.Load(cs); ok && k.(*keeper).progress && params.GetProgressToken() == nil {
+		params.Meta = maps.Clone(params.Meta)
+		params.SetProgressToken("call-" + c.id)
+	}
 	ctx = context.WithValue(ctx, callKey{}, c)
 
 	rounds, waits, pause := 0, 0, firstPause
 	for round := 1; ; round++ {
 		res, err := send(ctx, cs, params)
+		if pages := pagesOf(err); pages != nil && c.failed() == nil && waits < maxWaits {
+			// 2025-11-25 has an error for "open these pages first" (client/elicitation, URL Elicitation Required Error).
+			if err := c.openPages(ctx, pages, rounds >= maxRounds); err != nil {
+				return nil, err
+			}
+			waits, rounds = waits+1, rounds+1
+			continue
+		}
 		if err != nil {
 			err = c.because(err)
 			if f := c.failed(); f != nil {
@@ -103,13 +115,18 @@ func CallTool(ctx context.Context, cs *mcp.ClientSession, p *mcp.CallToolParams,
 			pause = min(pause*3/2, lastPause)
 			continue
 		}
-		waits, pause = 0, firstPause
-		if rounds++; rounds > maxRounds {
-			return nil, &RoundsError{Tool: params.Name, Rounds: maxRounds}
-		}
-		if params.InputResponses, err = c.answerAll(ctx, reply, round); err != nil {
+		waiting := false
+		if params.InputResponses, waiting, err = c.answerAll(ctx, reply, round, rounds >= maxRounds); err != nil {
 			return nil, err
 		}
+		if waiting {
+			if waits++; waits > maxWaits {
+				return nil, &RoundsError{Tool: params.Name, Rounds: waits - 1, Waiting: true}
+			}
+			continue
+		}
+		waits, pause = 0, firstPause
+		rounds++
 	}
 }
 
@@ -253,32 +270,108 @@ func resultType(result []byte) (string, error) {
 
 // answerAll has a round's questions answered one after another. Nobody is asked in vain: a question that cannot be
 // answered by a person at all ends the call first.
-func (c *call) answerAll(ctx context.Context, reply reply, round int) (mcp.InputResponseMap, error) {
-	requests := make([]*Request, len(reply.questions))
-	for i, q := range reply.questions {
+//
+// A round that only asks again for pages that were agreed to is a wait; any other fails when it is one too many.
+func (c *call) answerAll(ctx context.Context, reply reply, round int, tooMany bool) (responses mcp.InputResponseMap, waiting bool, err error) {
+	responses = make(mcp.InputResponseMap, len(reply.questions))
+	var requests []*Request
+	waiting = true
+	for _, q := range reply.questions {
 		if q.method != methodElicit {
-			return nil, &UnsupportedError{Tool: c.tool, Key: q.key, Method: q.method}
+			waiting = false
+			res, err := c.answerOther(ctx, q)
+			if err == nil && res == nil {
+				err = &UnsupportedError{Tool: c.tool, Key: q.key, Method: q.method}
+			}
+			if err != nil {
+				return nil, false, err
+			}
+			responses[q.key] = res
+			continue
 		}
 		r, err := newRequest(q.key, q.params)
 		if err != nil {
-			return nil, fmt.Errorf("calling tool %q: %s is broken: %w", c.tool, question(q.key), err)
+			return nil, false, fmt.Errorf("calling tool %q: %s is broken: %w", c.tool, question(q.key), err)
 		}
+		c.mu.Lock()
+		waiting = waiting && c.waitsFor(r)
+		c.mu.Unlock()
 		r.ServerName = serverName(c.session)
 		r.Round, r.Exact = round, reply.exact
-		requests[i] = r
+		requests = append(requests, r)
 		c.announce(q.key)
 	}
-	responses := make(mcp.InputResponseMap, len(requests))
+	if !waiting && tooMany {
+		return nil, false, &RoundsError{Tool: c.tool, Rounds: maxRounds}
+	}
 	for _, r := range requests {
 		responses[r.Key] = c.ask(ctx, r, nil)
 		if err := ctx.Err(); err != nil {
-			return nil, fmt.Errorf("calling tool %q: %w", c.tool, context.Cause(ctx))
+			return nil, false, fmt.Errorf("calling tool %q: %w", c.tool, context.Cause(ctx))
 		}
 	}
-	return responses, nil
+	return responses, waiting, nil
+}
+
+// pagesOf are the questions of an error that wants pages opened before the call is tried again; nil of any other.
+func pagesOf(err error) []asked {
+	const urlElicitationRequired = -32042
+	var rpc *jsonrpc.Error
+	if !errors.As(err, &rpc) || rpc.Code != urlElicitationRequired {
+		return nil
+	}
+	var pages []asked
+	list, _ := rawjson.Get(rpc.Data, "elicitations")
+	for e := range rawjson.Elements(list) {
+		id, _ := rawjson.Get(e, "elicitationId")
+		key, _ := rawjson.String(id)
+		pages = append(pages, asked{key: key, method: methodElicit, params: e})
+	}
+	return pages
+}
+
+// openPages asks for pages, and fails unless all were agreed to.
+func (c *call) openPages(ctx context.Context, pages []asked, tooMany bool) error {
+	answers, _, err := c.answerAll(ctx, reply{questions: pages, exact: true}, 1, tooMany)
+	if err != nil {
+		return err
+	}
+	if failure := c.failed(); failure != nil {
+		return failure
+	}
+	for key, res := range answers {
+		if r, ok := res.(*mcp.ElicitResult); !ok || r.Action != ActionAccept {
+			return &AnswerError{Tool: c.tool, Key: key, Err: errors.New("the page that the server needs was not agreed to")}
+		}
+	}
+	return nil
 }
 
 const methodElicit = "elicitation/create"
+
+// ReadInputRequests reads the inputRequests of a raw result, an object with a member for each question, in the server's
+// order; for programs that show questions without calling a tool. A question that is not for a person, and one that is
+// broken, is an error that names its key.
+func ReadInputRequests(raw json.RawMessage) ([]*Request, error) {
+	if err := rawjson.Check(raw, maxDepth); err != nil {
+		return nil, fmt.Errorf("not JSON: %w", err)
+	}
+	var requests []*Request
+	for name, value := range rawjson.Members(raw) {
+		key, _ := rawjson.String(name)
+		if method, _ := rawjson.Get(value, "method"); !rawjson.NameIs(method, methodElicit) {
+			return nil, fmt.Errorf("%s is not an %s", question(key), methodElicit)
+		}
+		params, _ := rawjson.Get(value, "params")
+		r, err := newRequest(key, params)
+		if err != nil {
+			return nil, fmt.Errorf("%s is broken: %w", question(key), err)
+		}
+		r.Round, r.Exact = 1, true
+		requests = append(requests, r)
+	}
+	return requests, nil
+}
 
 // newRequest reads the params of an elicitation/create that were kept exactly.
 func newRequest(key string, params json.RawMessage) (*Request, error) {

@@ -1,6 +1,7 @@
 package answer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,6 +17,14 @@ type Options struct {
 	// Answerer answers what the server asks outside of a [CallTool], or within one that was given no Answerer. The session
 	// declares form elicitation only when it is set, and servers ask only clients that declare it.
 	Answerer Answerer
+	// URL says that the Answerer can also be asked to open a page, and declares URL elicitation. Those of answer/terminal and
+	// answer/browser can.
+	URL bool
+	// Roots are the folders that servers may be told of (MCP deprecates the feature). With nil none are declared.
+	Roots []*Root
+	// Progress is told how far a [CallTool] has come, when the server says so. It is called from several goroutines; nil asks
+	// for no progress.
+	Progress func(*mcp.ProgressNotificationParams)
 	// HTTPClient sends the requests; nil is http.DefaultClient. Where it has no CheckRedirect, redirects to another
 	// origin, and such that lose the body, are errors naming the address.
 	HTTPClient *http.Client
@@ -30,9 +39,10 @@ type Options struct {
 	// Wire sees every HTTP request and response, headers included, as they are: credentials too. [WireTo] prints them
 	// without. It is called from several goroutines; nil is no tap.
 	Wire func(WireMessage)
-	// Client configures the SDK's client further: handlers for progress, logs and list changes, a Logger. Its
-	// MultiRoundTrip is ignored, since CallTool drives the rounds; its ElicitationHandler is, when Answerer is set. With
-	// nil Capabilities the session declares what it has handlers for, and not the roots the SDK would add.
+	// Client configures the SDK's client further: handlers for logs, list changes and sampling, a Logger. Its MultiRoundTrip
+	// is ignored, since CallTool drives the rounds; its ElicitationHandler is, when Answerer is set. Its CreateMessageHandler
+	// also answers the sampling questions of CallTool's rounds. With nil Capabilities the session declares what it has
+	// handlers for, and not the roots the SDK would add.
 	Client *mcp.ClientOptions
 }
 
@@ -71,7 +81,7 @@ func Connect(ctx context.Context, impl *mcp.Implementation, endpoint string, opt
 		client.CheckRedirect = stayPut
 	}
 	rt := &roundTripper{
-		next: client.Transport, keeper: keeper{server: endpoint, answerer: o.Answerer},
+		next: client.Transport, keeper: o.keeper(endpoint),
 		origin: origin, header: header, wire: o.Wire,
 	}
 	client.Transport = rt
@@ -94,6 +104,7 @@ func Connect(ctx context.Context, impl *mcp.Implementation, endpoint string, opt
 		if got.err != nil {
 			return nil, fmt.Errorf("connecting to %s: %w", endpoint, got.err)
 		}
+		opened(got.session, &rt.keeper)
 		return got.session, nil
 	case <-ctx.Done():
 		// The SDK goes on trying to open the event stream of older protocols for a while, whatever ctx says.
@@ -106,6 +117,46 @@ func Connect(ctx context.Context, impl *mcp.Implementation, endpoint string, opt
 	}
 }
 
+// ConnectTransport connects over a transport that is not HTTP, most often to a server that is a program of this machine:
+//
+//	session, err := answer.ConnectTransport(ctx, impl, &mcp.CommandTransport{Command: exec.Command("shop", "--stdio")}, opts)
+//
+// It is [Connect] otherwise; what of opts is about HTTP (HTTPClient, Header, Token) is an error. [Request].Server is the
+// command line, of a CommandTransport.
+func ConnectTransport(ctx context.Context, impl *mcp.Implementation, transport mcp.Transport, opts *Options) (*mcp.ClientSession, error) {
+	var o Options
+	if opts != nil {
+		o = *opts
+	}
+	switch {
+	case impl == nil:
+		return nil, errors.New("answer.ConnectTransport: impl is nil: say who connects, as in &mcp.Implementation{Name: \"shop-cli\", Version: \"1.0.0\"}")
+	case o.HTTPClient != nil || len(o.Header) > 0 || o.Token != "":
+		return nil, errors.New("answer.ConnectTransport: HTTPClient, Header and Token are for servers that are spoken to over HTTP")
+	}
+	server := ""
+	if t, ok := transport.(*mcp.CommandTransport); ok && t.Command != nil {
+		server = t.Command.String()
+	}
+	k := o.keeper(server)
+	session, err := o.client(impl).Connect(ctx, &keepingTransport{next: transport, keeper: k, wire: o.Wire},
+		&mcp.ClientSessionOptions{ProtocolVersion: o.ProtocolVersion})
+	if err != nil {
+		return nil, fmt.Errorf("connecting to %s: %w", cmp.Or(server, "the server"), err)
+	}
+	opened(session, &k)
+	return session, nil
+}
+
+// keeper is what the connection's transport keeps, and knows of the options.
+func (o *Options) keeper(server string) keeper {
+	k := keeper{server: server, answerer: o.Answerer, roots: o.Roots, progress: o.Progress != nil}
+	if o.Client != nil {
+		k.sample = o.Client.CreateMessageHandler
+	}
+	return k
+}
+
 // client is the SDK's client as the options want it.
 func (o *Options) client(impl *mcp.Implementation) *mcp.Client {
 	var co mcp.ClientOptions
@@ -115,13 +166,29 @@ func (o *Options) client(impl *mcp.Implementation) *mcp.Client {
 	co.MultiRoundTrip = &mcp.MultiRoundTripOptions{Disabled: true}
 	if co.Capabilities == nil {
 		co.Capabilities = &mcp.ClientCapabilities{}
+		declareRoots(co.Capabilities, o.Roots)
+		if o.Answerer != nil && o.URL {
+			co.Capabilities.Elicitation = &mcp.ElicitationCapabilities{Form: &mcp.FormElicitationCapabilities{}, URL: &mcp.URLElicitationCapabilities{}}
+		}
+	}
+	if tell := o.Progress; tell != nil {
+		next := co.ProgressNotificationHandler
+		co.ProgressNotificationHandler = func(ctx context.Context, req *mcp.ProgressNotificationClientRequest) {
+			tell(req.Params)
+			if next != nil {
+				next(ctx, req)
+			}
+		}
 	}
 	if o.Answerer == nil {
-		return mcp.NewClient(impl, &co)
+		c := mcp.NewClient(impl, &co)
+		addRoots(c, o.Roots)
+		return c
 	}
 	co.ElicitationHandler = Handler(o.Answerer) // Makes the SDK declare the capability; the middleware answers.
 	c := mcp.NewClient(impl, &co)
 	c.AddReceivingMiddleware(newHandler(o.Answerer).middleware)
+	addRoots(c, o.Roots)
 	return c
 }
 

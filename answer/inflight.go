@@ -22,12 +22,26 @@ type call struct {
 	mu       sync.Mutex
 	answerer Answerer        // the caller's; when nil, that of the connection
 	server   string          // address, once a transport has told it
+	sample   sampler         // of the connection, likewise
+	roots    []*Root         // likewise
 	result   json.RawMessage // of this round, exact, once a transport has told it
 	fault    error           // what broke the response off, where the SDK only says that it ended
 	ended    bool
 	asked    []string
 	previous map[string]*mcp.ElicitResult
-	failure  *AnswerError // the first; nothing is asked after it
+	agreed   map[string]bool // the pages that were agreed to
+	failure  *AnswerError    // the first; nothing is asked after it
+}
+
+// sessions has the *keeper of each session that came from here and is open.
+var sessions sync.Map
+
+func opened(cs *mcp.ClientSession, k *keeper) {
+	sessions.Store(cs, k)
+	go func() {
+		_ = cs.Wait()
+		sessions.Delete(cs)
+	}()
 }
 
 type callKey struct{}
@@ -47,7 +61,7 @@ var (
 func startCall(cs *mcp.ClientSession, tool string, a Answerer) *call {
 	c := &call{
 		id: strconv.FormatUint(lastCall.Add(1), 10), session: cs, tool: tool, answerer: a,
-		previous: map[string]*mcp.ElicitResult{},
+		previous: map[string]*mcp.ElicitResult{}, agreed: map[string]bool{},
 	}
 	inflightMu.Lock()
 	defer inflightMu.Unlock()
@@ -89,12 +103,12 @@ func findCall(cs *mcp.ClientSession, id string) *call {
 }
 
 // connected notes where the call goes and who answers there unless its caller does.
-func (c *call) connected(server string, a Answerer) {
+func (c *call) connected(k *keeper) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.server = server
+	c.server, c.sample, c.roots = k.server, k.sample, k.roots
 	if c.answerer == nil {
-		c.answerer = a
+		c.answerer = k.answerer
 	}
 }
 
@@ -161,6 +175,7 @@ func (c *call) ask(ctx context.Context, r *Request, other Answerer) *mcp.ElicitR
 	r.Tool = c.tool
 	r.Asked = slices.Clone(c.asked)
 	r.Previous = c.previous[r.Key]
+	r.Waiting = c.waitsFor(r)
 	failed := c.failure != nil
 	c.mu.Unlock()
 
@@ -171,10 +186,18 @@ func (c *call) ask(ctx context.Context, r *Request, other Answerer) *mcp.ElicitR
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.previous[r.Key] = res
+	if r.Params.Mode == "url" && res.Action == ActionAccept {
+		c.agreed[r.Params.URL] = true
+	}
 	if err != nil {
 		c.failure = &AnswerError{Tool: c.tool, Key: r.Key, Err: err}
 	}
 	return res
+}
+
+// waitsFor tells whether r only asks again for a page that was agreed to. c.mu is held.
+func (c *call) waitsFor(r *Request) bool {
+	return r.Params.Mode == "url" && c.agreed[r.Params.URL]
 }
 
 // failed is why an answer failed, or nil.

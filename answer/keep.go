@@ -47,6 +47,9 @@ func takeKept(p *mcp.ElicitParams) (*mcp.ElicitParams, kept, bool) {
 type keeper struct {
 	server   string   // address; may be empty
 	answerer Answerer // of the connection; may be nil
+	sample   sampler  // may be nil
+	roots    []*Root  // nil: not declared
+	progress bool     // somebody wants to know
 }
 
 // maxDepth is how deeply an incoming message may nest. The questions themselves are flat; tool output may be anything.

@@ -63,7 +63,7 @@ func (t *roundTripper) RoundTrip(req *http.Request) (*http.Response, error) {
 	id := "" // The event stream of older protocols carries what belongs to any request.
 	switch {
 	case c != nil:
-		c.connected(t.keeper.server, t.keeper.answerer)
+		c.connected(&t.keeper)
 		id = c.id
 	case req.Method == http.MethodPost:
 		id = noCall

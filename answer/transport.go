@@ -37,6 +37,7 @@ func Wrap(transport mcp.Transport) mcp.Transport {
 type keepingTransport struct {
 	next   mcp.Transport
 	keeper keeper
+	wire   func(WireMessage) // may be nil
 }
 
 func (t *keepingTransport) Connect(ctx context.Context) (mcp.Connection, error) {
@@ -44,22 +45,40 @@ func (t *keepingTransport) Connect(ctx context.Context) (mcp.Connection, error) 
 	if err != nil {
 		return nil, err
 	}
-	return &keepingConn{Connection: conn, keeper: t.keeper, calls: map[jsonrpc.ID]*call{}}, nil
+	return &keepingConn{Connection: conn, keeper: t.keeper, wire: t.wire, calls: map[jsonrpc.ID]*call{}}, nil
 }
 
 // A keepingConn pairs results with the calls they belong to by their ids.
 type keepingConn struct {
 	mcp.Connection
 	keeper keeper
+	wire   func(WireMessage)
 
 	mu    sync.Mutex
 	calls map[jsonrpc.ID]*call
+	count int // of messages
+}
+
+// tap shows a message as the SDK writes or has read it.
+func (c *keepingConn) tap(kind WireKind, msg jsonrpc.Message) {
+	if c.wire == nil {
+		return
+	}
+	body, err := jsonrpc.EncodeMessage(msg)
+	if err != nil {
+		return
+	}
+	c.mu.Lock()
+	c.count++
+	n := c.count
+	c.mu.Unlock()
+	c.wire(WireMessage{Exchange: n, Kind: kind, Body: body})
 }
 
 func (c *keepingConn) Write(ctx context.Context, msg jsonrpc.Message) error {
 	if req, ok := msg.(*jsonrpc.Request); ok && req.IsCall() {
 		if call := callOf(ctx); call != nil {
-			call.connected(c.keeper.server, c.keeper.answerer)
+			call.connected(&c.keeper)
 			c.mu.Lock()
 			for id, old := range c.calls {
 				if old.hasEnded() { // Cancelled: nothing answered it.
@@ -70,6 +89,7 @@ func (c *keepingConn) Write(ctx context.Context, msg jsonrpc.Message) error {
 			c.mu.Unlock()
 		}
 	}
+	c.tap(WireSent, msg)
 	return c.Connection.Write(ctx, msg)
 }
 
@@ -78,6 +98,7 @@ func (c *keepingConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	if err != nil {
 		return msg, err
 	}
+	c.tap(WireReceived, msg)
 	switch m := msg.(type) {
 	case *jsonrpc.Request:
 		if m.Method == methodElicit {

@@ -23,11 +23,13 @@ const (
 	WireResponse                 // a response: complete, or its headers when its body is a stream of events
 	WireEvent                    // one message of such a stream
 	WireFailure                  // the request did not get through, or its response broke off: Body says why
+	WireSent                     // a message of ours over a transport that is not HTTP
+	WireReceived                 // a message of the server over such a transport
 )
 
 // A WireMessage is what [Options].Wire sees. Nothing in it is redacted.
 type WireMessage struct {
-	Exchange int         // counts the HTTP requests of a session from 1; the same for a request and its response
+	Exchange int         // counts the HTTP requests of a session from 1, the same for a request and its response; else the messages
 	Kind     WireKind    // what it is
 	Method   string      // of a request: POST
 	URL      string      // of a request
@@ -100,12 +102,16 @@ func (p *wirePrinter) print(m WireMessage) []byte {
 		p.header(&b, m.Header)
 	case WireEvent:
 		fmt.Fprintf(&b, "--- event of response %d\n", m.Exchange)
+	case WireSent:
+		fmt.Fprintf(&b, "--- message %d, sent\n", m.Exchange)
+	case WireReceived:
+		fmt.Fprintf(&b, "--- message %d, received\n", m.Exchange)
 	case WireFailure:
 		fmt.Fprintf(&b, "--- request %d failed: %s\n\n", m.Exchange, PlainLine(string(m.Body)))
 		return b.Bytes()
 	}
 	if len(bytes.TrimSpace(m.Body)) > 0 {
-		if m.Kind != WireEvent {
+		if m.Kind == WireRequest || m.Kind == WireResponse {
 			b.WriteByte('\n')
 		}
 		b.Write(p.body(m.Body))

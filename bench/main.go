@@ -198,6 +198,13 @@ func measure(ctx context.Context, bin string, p *peer.Peer, l *load.Load, o *opt
 		return s, err
 	}
 	defer g.Close()
+	// What a server does once, after its first calls, is not what a call costs: elicit lists its tools then.
+	if _, err := g.Run(ctx, 2*l.Conns, 0); err != nil {
+		return s, err
+	}
+	if err := settle(ctx, proc); err != nil {
+		return s, err
+	}
 	if _, err := g.Run(ctx, 0, max(o.warm, p.Warm)); err != nil {
 		return s, err
 	}
@@ -237,6 +244,26 @@ func measure(ctx context.Context, bin string, p *peer.Peer, l *load.Load, o *opt
 		bytes:   float64(allocs1.Bytes-allocs0.Bytes) / calls,
 		busy:    float64(cpu1-cpu0) / float64(r.Elapsed),
 	}, nil
+}
+
+// settle waits until a server does nothing any more, half a minute at most.
+func settle(ctx context.Context, proc *peer.Process) error {
+	const look = 50 * time.Millisecond
+	before, err := proc.CPU()
+	for quiet, waited := 0, time.Duration(0); err == nil && quiet < 3 && waited < 30*time.Second; waited += look {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(look):
+		}
+		var now time.Duration
+		now, err = proc.CPU()
+		if quiet++; now-before > look/50 {
+			quiet = 0
+		}
+		before = now
+	}
+	return err
 }
 
 func start(ctx context.Context, bin string, p *peer.Peer, l *load.Load, core int) (*peer.Process, error) {

@@ -153,7 +153,7 @@ func (b *builder) add(s spec) {
 	}
 	f.options = optionsFor(f.rules)
 	if where, word := credentialIn(f.rules, s.name, s.title.constant, s.description.constant); word != "" && !s.notCredential {
-		wrong(fmt.Sprintf("its %s asks for a credential (%s), which must not go through a form (MCP 2026-07-28, client/elicitation); ask for it with a URL question, or say NotCredential if it is none", where, strconv.Quote(word)))
+		wrong(fmt.Sprintf("its %s asks for a credential (%s), which must not go through a form (MCP 2026-07-28, client/elicitation); ask for it on a page of your own, or say NotCredential if it is none", where, strconv.Quote(word)))
 	}
 	for _, shown := range []struct{ where, words string }{{"title", s.title.constant}, {"description", s.description.constant}} {
 		if link := sensitive.URL(shown.words); link != "" {

@@ -21,6 +21,7 @@ import (
 // it does not fully understand is left to the SDK's handler.
 func (h *Handler) express(w http.ResponseWriter, r *http.Request, m *wire.Message, p *place, header http.Header, s *sharedSession) {
 	out := &expressResponse{stream: eventStream{w: w, every: h.opts.KeepAlive}}
+	defer out.stream.close() // whatever happens: nothing may be written when the response has ended
 	out.exchange.Notify = out.notify
 	req := &mcp.CallToolRequest{
 		Session: s.ss,
@@ -37,13 +38,10 @@ func (h *Handler) express(w http.ResponseWriter, r *http.Request, m *wire.Messag
 	req.Extra.CloseSSEStream = func(mcp.CloseSSEStreamArgs) {} // nothing to resume in this revision
 	req.Params.Name, _ = rawjson.String(m.Param("name"))
 	req.Params.RequestState, _ = rawjson.String(m.Param("requestState"))
-	res, err := h.call(out, r, p, req)
 	body := make([]byte, 0, 512)
 	body = append(append(append(body, `{"jsonrpc":"2.0","id":`...), m.ID...), `,"result":`...)
+	body, err := h.call(body, out, r, p, req)
 	code := int64(0)
-	if err == nil {
-		body, err = appendResult(body, res, p.info.Server)
-	}
 	if err != nil {
 		e := toError(err)
 		body, code = e.Append(body[:0], m.ID), e.Code
@@ -53,13 +51,13 @@ func (h *Handler) express(w http.ResponseWriter, r *http.Request, m *wire.Messag
 	out.end(code, body)
 }
 
-// call runs the server's chain as it is now.
-func (h *Handler) call(out *expressResponse, r *http.Request, p *place, req *mcp.CallToolRequest) (res mcp.Result, err error) {
+// call runs the server's chain as it is now, and appends the result, whose encoding may be a handler's too.
+func (h *Handler) call(b []byte, out *expressResponse, r *http.Request, p *place, req *mcp.CallToolRequest) (_ []byte, err error) {
 	defer func() {
 		if x := recover(); x != nil {
 			h.opts.Logger.ErrorContext(r.Context(), "streamable: handler panicked", "method", "tools/call", "name", req.Params.Name, "panic", x, "stack", string(debug.Stack()))
 			wire.Panicked(out.exchange.In(r.Context()))
-			res, err = nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "internal error"}
+			err = &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "internal error"}
 		}
 	}()
 	var chain mcp.MethodHandler
@@ -67,22 +65,46 @@ func (h *Handler) call(out *expressResponse, r *http.Request, p *place, req *mcp
 		chain = next
 		return next
 	})
-	return chain(out.exchange.In(r.Context()), "tools/call", req)
+	res, err := chain(out.exchange.In(r.Context()), "tools/call", req)
+	if err != nil {
+		return b, err
+	}
+	return appendResult(b, res, p.info.Server)
 }
 
-// meta is the _meta of a request: what it has in common with others of its session is decoded once.
+// meta is the _meta of a request: what it has in common with others of its session is decoded once, and copied, as a
+// middleware may change it.
 func meta(s *sharedSession, m *wire.Message) mcp.Meta {
 	members := m.MetaMembers()
 	out := make(mcp.Meta, len(members))
 	for _, x := range members {
 		name, _ := rawjson.String(x.Name)
 		if v, ok := s.meta[name]; ok {
-			out[name] = v
+			out[name] = clone(v)
 		} else {
 			out[name] = wire.Decode(x.Value)
 		}
 	}
 	return out
+}
+
+// clone copies a decoded JSON value.
+func clone(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		m := make(map[string]any, len(v))
+		for name, x := range v {
+			m[name] = clone(x)
+		}
+		return m
+	case []any:
+		a := make([]any, len(v))
+		for i, x := range v {
+			a[i] = clone(x)
+		}
+		return a
+	}
+	return v
 }
 
 // toError is what the client is told of an error that the chain returned.

@@ -64,7 +64,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/elicit-go/elicit/internal/rawjson"
 	"github.com/elicit-go/elicit/internal/wire"
 	"github.com/modelcontextprotocol/go-sdk/auth"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -190,9 +189,9 @@ func tokenIdentity(r *http.Request, extra *mcp.RequestExtra) (string, error) {
 	if client == "" {
 		client = text("azp")
 	}
-	b := rawjson.AppendString(nil, text("iss"))
-	b = rawjson.AppendString(b, t.UserID)
-	return string(rawjson.AppendString(b, client)), nil
+	b := appendPart(nil, text("iss"))
+	b = appendPart(b, t.UserID)
+	return string(appendPart(b, client)), nil
 }
 
 // ServeHTTP serves a request. The order of its checks is part of the protocol: a client learns of the first thing wrong.
@@ -222,8 +221,8 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			}
 		}
 		out := h.legacyResponder(w, nil)
+		defer out.finish()
 		h.serveLegacy(out, r, nil)
-		out.finish()
 	default:
 		h.refuseMethod(w, r)
 	}

@@ -17,6 +17,7 @@ func (h *Handler) serveLegacyMessage(w http.ResponseWriter, r *http.Request, m *
 		return
 	}
 	out := h.legacyResponder(w, m.ID)
+	defer out.finish()
 	switch {
 	case m.Response:
 		body = m.AppendResponseMessage(nil, body)
@@ -26,7 +27,6 @@ func (h *Handler) serveLegacyMessage(w http.ResponseWriter, r *http.Request, m *
 		body = m.Append(nil, wire.Hold(m.ID))
 	}
 	h.serveLegacy(out, replaceBody(r, body), m)
-	out.finish()
 }
 
 // serveLegacyBatch serves a JSON-RPC batch, which 2025-03-26 has, and the SDK refuses from others.
@@ -47,8 +47,8 @@ func (h *Handler) serveLegacyBatch(w http.ResponseWriter, r *http.Request, body 
 		}
 	}
 	out := h.legacyResponder(w, nil)
+	defer out.finish()
 	h.serveLegacy(out, replaceBody(r, body), nil)
-	out.finish()
 }
 
 func replaceBody(r *http.Request, body []byte) *http.Request {

@@ -79,7 +79,7 @@ func (o *legacyResponder) Write(p []byte) (int, error) {
 	}
 	// An event of the SDK comes in one piece.
 	body := p
-	if begin, data, ok := bytes.Cut(p, []byte("data: ")); ok {
+	if begin, data, ok := bytes.Cut(p, []byte("data: ")); ok && o.stop != nil {
 		body = slices.Concat(begin, []byte("data: "), wire.Restore(data))
 	} else {
 		body = wire.Restore(p)

@@ -21,7 +21,8 @@ type responder struct {
 	stream   eventStream
 	held, id json.RawMessage // the id that the SDK was given, and the client's
 	exchange *wire.Exchange
-	cursor   bool // the request has a cursor, which the SDK does not name when it is wrong
+	cursor   bool        // the request has a cursor, which the SDK does not name when it is wrong
+	gone     func() bool // whether the client has gone
 
 	mu       sync.Mutex
 	header   http.Header
@@ -89,7 +90,13 @@ func (o *responder) finish() {
 		return
 	}
 	if o.stream.started() || len(o.plain) == 0 && o.status == 0 {
-		return // the client has gone
+		if o.gone() {
+			return
+		}
+		// The session was closed under the request: by its handler, or by ServerOptions.KeepAlive, whose ping nobody answers.
+		e := &wire.Error{Code: jsonrpc.CodeInternalError, Message: "the server closed the session of this request before it was answered"}
+		o.answer(e.Code, e.Append(nil, o.id))
+		return
 	}
 	e := &wire.Error{Status: o.status, Code: jsonrpc.CodeInvalidRequest, Message: strings.TrimSpace(string(o.plain))}
 	if o.status >= 500 || o.status == 0 {

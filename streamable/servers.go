@@ -95,6 +95,12 @@ func (s *servers) guard(next mcp.MethodHandler) mcp.MethodHandler {
 		if err == nil && wire.IsNil(res) && !strings.HasPrefix(method, "notifications/") {
 			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "server bug: the handler of " + method + " returned neither a result nor an error"}
 		}
+		if e := wire.ExchangeOf(ctx); err == nil && (e == nil || e.Notify == nil) { // else we encode it
+			if err := wire.Encodable(res); err != nil {
+				s.logger.ErrorContext(ctx, "streamable: a result cannot be encoded", "method", method, "error", err)
+				return nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "server bug: the result cannot be encoded: " + err.Error()}
+			}
+		}
 		return res, err
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"container/list"
 	"context"
 	"encoding/json"
+	"strconv"
 	"sync"
 
 	"github.com/elicit-go/elicit/internal/rawjson"
@@ -41,9 +42,14 @@ type sharedSession struct {
 	place  *list.Element // in idle
 }
 
-// sessionKey is what requests must have in common to share a session. Each part is preceded by its length.
+// appendPart appends s with its length before it, so that no two lists of parts look alike. The bytes need not be UTF-8.
+func appendPart(b []byte, s string) []byte {
+	return append(append(strconv.AppendInt(b, int64(len(s)), 10), ':'), s...)
+}
+
+// sessionKey is what requests must have in common to share a session.
 func sessionKey(b []byte, identity string, m *wire.Message) []byte {
-	b = rawjson.AppendString(b, identity)
+	b = appendPart(b, identity)
 	for _, name := range []string{mcp.MetaKeyProtocolVersion, mcp.MetaKeyClientInfo, mcp.MetaKeyClientCapabilities} {
 		b = append(append(b, ','), m.MetaValue(name)...) // raw JSON values: none can look like two
 	}

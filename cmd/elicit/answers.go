@@ -3,8 +3,11 @@ package main
 import (
 	"context"
 	"errors"
+	"os"
 
 	"github.com/elicit-go/elicit/answer"
+	"github.com/elicit-go/elicit/answer/browser"
+	"github.com/elicit-go/elicit/answer/terminal"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
@@ -15,6 +18,10 @@ type answerFlags struct {
 	Decline []string `sep:"none" placeholder:"KEY" help:"Say no to a question."`
 	Cancel  []string `sep:"none" placeholder:"KEY" help:"Cancel a question, choosing nothing."`
 	Answers string   `placeholder:"FILE" help:"Answers in JSON: {\"KEY\": {\"FIELD\": VALUE}, \"KEY\": \"decline\"}; - is stdin."`
+
+	Terminal   bool `help:"Ask at the terminal what no flag answers; the default where there is one."`
+	Browser    bool `aliases:"web" help:"Ask on a page in the browser, served on this machine for one answer."`
+	Accessible bool `help:"Ask at the terminal line by line, for screen readers; so does the environment variable ACCESSIBLE."`
 }
 
 // answerer answers by the flags, and asks at the terminal what they leave open.
@@ -32,10 +39,14 @@ func (f *answerFlags) answerer(con *console) (answer.Answerer, error) {
 	if err := flags.Check(); err != nil {
 		return nil, usage("%w", err)
 	}
-	if !con.interactive {
+	person, err := con.askWith(f.Browser, f.Terminal, f.Accessible)
+	if err != nil {
+		return nil, err
+	}
+	if person == nil {
 		return flags, nil
 	}
-	person := newPrompter(con)
+	con.asks = true
 	return answer.AnswererFunc(func(ctx context.Context, r *answer.Request) (*mcp.ElicitResult, error) {
 		res, err := flags.Answer(ctx, r)
 		var missing *answer.MissingError
@@ -43,13 +54,41 @@ func (f *answerFlags) answerer(con *console) (answer.Answerer, error) {
 		var value *answer.ValueError
 		switch {
 		case errors.As(err, &missing):
-			return person.ask(ctx, r, missing.Given)
+			return person.Ask(ctx, r, missing.Given, "")
 		case errors.As(err, &repeated):
-			return person.ask(ctx, r, nil)
+			return person.Ask(ctx, r, nil, "")
 		case errors.As(err, &value):
-			con.say("elicit: " + value.Error())
-			return person.ask(ctx, r, nil)
+			return person.Ask(ctx, r, nil, value.Error())
 		}
 		return res, err
 	}), nil
+}
+
+// A person answers what the flags leave open, going on from the values given and told the note.
+type person interface {
+	Ask(ctx context.Context, r *answer.Request, given map[string]any, note string) (*mcp.ElicitResult, error)
+}
+
+// askWith is the person to ask, nil where there is nobody.
+func (c *console) askWith(inBrowser, atTerminal, accessible bool) (person, error) {
+	switch {
+	case inBrowser && atTerminal:
+		return nil, usage("--browser and --terminal exclude each other")
+	case inBrowser:
+		return browser.New(&browser.Options{Out: c.err, Open: c.open}), nil
+	case !c.interactive && atTerminal:
+		return nil, usage("--terminal: standard input or standard error is no terminal")
+	case !c.interactive:
+		return nil, nil
+	}
+	mode := terminal.Auto
+	if _, ok := c.in.(*os.File); !ok {
+		mode = terminal.Plain
+	}
+	if accessible {
+		mode = terminal.Accessible
+	}
+	t := terminal.New(&terminal.Options{In: c.in, Out: c.err, Mode: mode, Open: c.open, OwnInterrupts: true})
+	c.terminal.Store(t)
+	return t, nil
 }

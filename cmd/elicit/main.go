@@ -4,6 +4,10 @@
 //	elicit demo                      a server that asks, called and answered in one process
 //	elicit call URL TOOL             calls a tool of any MCP server; asks at the terminal what the tool asks
 //	elicit call URL TOOL --answer ship.trackingNumber=1Z999
+//	elicit call TOOL -- COMMAND ...  the same of a server that runs on standard input and output
+//	elicit tools URL                 what a server has
+//	elicit preview FILE              shows a form as its users will see it
+//	elicit check URL [TOOL]          tests a server against the specification
 //	elicit keygen                    a fresh secret for elicit.Options.Secrets
 //	elicit version
 //	elicit doc                       writes what doc comments say into Go code, for forms to show
@@ -20,10 +24,13 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
+	"sync/atomic"
 	"syscall"
 
 	"github.com/alecthomas/kong"
 	"github.com/elicit-go/elicit/answer"
+	"github.com/elicit-go/elicit/answer/terminal"
 	"golang.org/x/term"
 )
 
@@ -40,6 +47,8 @@ const (
 type cli struct {
 	Demo    demoCmd    `cmd:"" help:"Start a server with a tool that asks, call it, and show both requests."`
 	Call    callCmd    `cmd:"" help:"Call a tool of an MCP server and answer what it asks."`
+	Tools   toolsCmd   `cmd:"" help:"List the tools of an MCP server."`
+	Preview previewCmd `cmd:"" help:"Show a form, from a schema or a result that asks, as its users will see it."`
 	Keygen  keygenCmd  `cmd:"" help:"Print a fresh secret for elicit.Options.Secrets."`
 	Version versionCmd `cmd:"" help:"Print the version."`
 	Doc     docCmd     `cmd:"" passthrough:"" help:"Write what doc comments say into Go code, for forms to show."`
@@ -53,8 +62,11 @@ Exit codes: 0 success, 1 the tool reported an error, 2 wrong usage, 3 the server
 type console struct {
 	in          io.Reader
 	out, err    io.Writer
-	interactive bool          // a person is there to be asked
-	interrupts  chan struct{} // gets a value when the person interrupts; nil where nobody does
+	interactive bool                                        // a person is there to be asked
+	asks        bool                                        // a person is asked, in one way or another
+	command     []string                                    // what follows --: runs the server; nil: there is no --
+	terminal    atomic.Pointer[terminal.Terminal]           // takes Ctrl-C for the prompt that waits; nil while nobody can be asked
+	open        func(ctx context.Context, url string) error // opens pages; nil: in the person's browser
 }
 
 // An exitError ends the program with a code. Its text is printed unless it is empty.
@@ -71,7 +83,7 @@ func usage(format string, args ...any) error {
 }
 
 func main() {
-	con := &console{in: os.Stdin, out: os.Stdout, err: os.Stderr, interrupts: make(chan struct{}, 1)}
+	con := &console{in: os.Stdin, out: os.Stdout, err: os.Stderr}
 	con.interactive = term.IsTerminal(int(os.Stdin.Fd())) && term.IsTerminal(int(os.Stderr.Fd()))
 	ctx, cancel := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 1)
@@ -79,7 +91,7 @@ func main() {
 	go func() {
 		for s := range signals {
 			// A prompt that waits takes the interrupt for a cancel; otherwise it ends the program, the second time by force.
-			if s == os.Interrupt && con.promptTakes() {
+			if t := con.terminal.Load(); s == os.Interrupt && t != nil && t.Interrupt() {
 				continue
 			}
 			cancel(errInterrupted)
@@ -101,6 +113,9 @@ func run(ctx context.Context, con *console, args []string) int {
 		kong.BindTo(ctx, (*context.Context)(nil)), kong.Bind(con))
 	if err != nil {
 		panic(err) // A fault in the declarations above.
+	}
+	if i := slices.Index(args, "--"); i >= 0 {
+		args, con.command = args[:i], append([]string{}, args[i+1:]...)
 	}
 	command, err := parser.Parse(args)
 	switch {

@@ -217,7 +217,7 @@ func TestPrompt(t *testing.T) {
 	call := []string{"call", url, "ShipOrder"}
 	o := typed(t, "f\n1Z999\n\ny\n2\nDHL\ns\n", call...)
 	o.want(t, exitOK, `Shipped with {"carrier":"dhl","extras":["signature"],"fragile":true,"parcels":1,"trackingNumber":"1Z999"}.`+"\n",
-		url+` (calls itself "shop") asks, for its tool ShipOrder:`, "  | Ship this order", "Tracking Number (trackingNumber): text, required", "Enter keeps 1", "Your answer:\n  Tracking Number: 1Z999\n  parcels: 1\n  fragile: yes\n  extras: signature\n  carrier: DHL\n")
+		url+` (calls itself "shop") asks, for its tool ShipOrder:`, "  | Ship this order", "Tracking Number (trackingNumber): text, required", "Enter keeps 1", "Your answer:\n  Tracking Number: 1Z999\n  Parcels: 1\n  Fragile: Yes\n  Extras: signature\n  Carrier: DHL\n")
 	last := -1
 	for _, label := range []string{"(trackingNumber):", "(parcels):", "(fragile):", "(extras):", "(carrier):"} {
 		i := strings.Index(o.err, label)
@@ -232,12 +232,12 @@ func TestPrompt(t *testing.T) {
 	typed(t, "f\n1\n", call...).want(t, exitOK, "Shipping cancelled: cancel.\n")
 	// Nothing is preselected; a wrong value is asked again; the review can go back.
 	typed(t, "\nx\nf\nfirst\nmany\n2\n\n\n\n\ne\nsecond\n-\n\n\n\ns\n", call...).
-		want(t, exitOK, `Shipped with {"trackingNumber":"second"}.`+"\n", `"many" is not an integer`, "(left out)")
+		want(t, exitOK, `Shipped with {"trackingNumber":"second"}.`+"\n", "Parcels must be a whole number.", "(left out)")
 	// What flags gave is the start.
 	typed(t, "f\n9\n\n\n\n\nsend\n", append(call, "--answer", "ship.parcels=5")...).want(t, exitOK, `Shipped with {"parcels":5,"trackingNumber":"9"}.`+"\n", "Enter keeps 5")
 }
 
-// A server of this library asks again what is not valid: the person goes on from what was typed.
+// What is not valid is not sent. A server of this library asks again where a script sent it: the person goes on from there.
 func TestPromptAgain(t *testing.T) {
 	type order struct {
 		Name    string `json:"name"`
@@ -258,10 +258,10 @@ func TestPromptAgain(t *testing.T) {
 	defer s.Close()
 	for _, protocol := range []string{"2026-07-28", "2025-11-25", "2025-06-18"} {
 		args := []string{"call", s.URL, "Order", "--protocol", protocol}
-		typed(t, "f\nAda\n99\ns\nf\n\n7\ns\n", args...).want(t, exitOK, "Ada 7\n", "you entered 99", "Enter keeps Ada")
+		typed(t, "f\nAda\n99\n7\ns\n", args...).want(t, exitOK, "Ada 7\n", "Parcels must be between 1 and 10.")
 		// So it is with flags; a script has nothing else to say.
 		args = append(args, "--answer", "order.name=Ada", "--answer", "order.parcels=99")
-		typed(t, "f\n\n8\ns\n", args...).want(t, exitOK, "Ada 8\n", "you entered 99")
+		typed(t, "f\n\n8\ns\n", args...).want(t, exitOK, "Ada 8\n", "you entered 99", "Enter keeps Ada")
 		try(t, args...).want(t, exitUnanswered, "", "you entered 99")
 	}
 }

@@ -18,51 +18,109 @@ const (
 
 // Hold is a raw id or progress token, or the string that stands for it.
 func Hold(raw json.RawMessage) json.RawMessage {
-	switch {
-	case rawjson.Kind(raw) == '0' && !SafeID(raw):
-		return slices.Concat([]byte(heldNumber), raw, []byte{'"'})
-	case bytes.HasPrefix(raw, []byte(heldNumber)), bytes.HasPrefix(raw, []byte(heldText)):
-		return slices.Concat([]byte(heldText), raw[1:])
+	switch rawjson.Kind(raw) {
+	case '0':
+		if !SafeID(raw) {
+			return slices.Concat([]byte(heldNumber), raw, []byte{'"'})
+		}
+	case '"':
+		if bytes.IndexByte(raw, '\\') >= 0 { // the SDK writes the same string in another spelling
+			s, _ := rawjson.String(raw)
+			if plain := rawjson.AppendString(nil, s); isHeld(plain) {
+				raw = plain
+			}
+		}
+		if isHeld(raw) {
+			return slices.Concat([]byte(heldText), raw[1:])
+		}
 	}
 	return raw
 }
 
-// restoreAt gives the value back that is held at b[i:], if there is one.
-func restoreAt(b []byte, i int) []byte {
-	rest := b[i:]
-	if text, ok := bytes.CutPrefix(rest, []byte(heldText)); ok {
-		return slices.Concat(b[:i], []byte{'"'}, text)
+func isHeld(v []byte) bool {
+	return bytes.HasPrefix(v, []byte(heldNumber)) || bytes.HasPrefix(v, []byte(heldText))
+}
+
+// release is the value that v stands for, if it stands for one.
+func release(v []byte) []byte {
+	if text, ok := bytes.CutPrefix(v, []byte(heldText)); ok {
+		return slices.Concat([]byte{'"'}, text)
 	}
-	digits, ok := bytes.CutPrefix(rest, []byte(heldNumber))
-	end := bytes.IndexByte(digits, '"')
-	if !ok || end < 0 || rawjson.Kind(digits) != '0' || rawjson.Check(digits[:end], 0) != nil {
-		return b
+	if digits, ok := bytes.CutPrefix(v, []byte(heldNumber)); ok {
+		if digits = bytes.TrimSuffix(digits, []byte{'"'}); rawjson.Kind(digits) == '0' && rawjson.Check(digits, 0) == nil {
+			return digits
+		}
 	}
-	return slices.Concat(b[:i], digits[:end], digits[end+1:])
+	return v
 }
 
 const idBegin = `{"jsonrpc":"2.0","id":`
 
-var heldAfter = [][]byte{[]byte(`"progressToken":`), []byte(`"` + mcp.MetaKeySubscriptionID + `":`)}
-
-// What the SDK writes for an error that is none of JSON-RPC, and what it should be.
+// What the SDK writes after the id for an error that is none of JSON-RPC, and what it should be.
 var noCode, internalCode = []byte(`,"error":{"code":0,`), []byte(`,"error":{"code":-32603,`)
 
-// Restore gives a message that the SDK wrote its ids back: that of the message itself, and those in a notification or in
-// the _meta of a result.
+// heldAt are the places, beside a message's id, where the SDK writes what it was given to hold.
+var heldAt = [][]string{{"params", "progressToken"}, {"params", "_meta", mcp.MetaKeySubscriptionID}, {"result", "_meta", mcp.MetaKeySubscriptionID}}
+
+// Restore gives a message that the SDK wrote, with line ends after it, its ids back: that of the message itself, and those
+// in a notification or in the _meta of a result. Whatever else looks like one is a handler's.
 func Restore(msg []byte) []byte {
-	if bytes.HasPrefix(msg, []byte(idBegin+`"elicit-`)) {
-		msg = restoreAt(msg, len(idBegin))
+	if rest, ok := bytes.CutPrefix(msg, []byte(idBegin)); ok {
+		id, after := cutID(rest)
+		isError := bytes.HasPrefix(after, noCode)
+		if isHeld(id) || isError {
+			if isError {
+				after = slices.Concat(internalCode, after[len(noCode):])
+			}
+			msg = slices.Concat([]byte(idBegin), release(id), after)
+		}
 	}
-	if i := bytes.Index(msg, noCode); i >= 0 && bytes.HasPrefix(msg, []byte(idBegin)) {
-		msg = slices.Concat(msg[:i], internalCode, msg[i+len(noCode):])
-	}
-	for _, key := range heldAfter {
-		if i := bytes.Index(msg, key); i >= 0 {
-			msg = restoreAt(msg, i+len(key))
+	if bytes.Contains(msg, []byte(heldNumber)) || bytes.Contains(msg, []byte(heldText)) {
+		for _, path := range heldAt {
+			msg = releaseAt(msg, path)
 		}
 	}
 	return msg
+}
+
+// cutID parts an id from what follows it.
+func cutID(b []byte) (id, after []byte) {
+	end := bytes.IndexAny(b, ",}")
+	if len(b) > 0 && b[0] == '"' {
+		for end = 1; end < len(b) && b[end] != '"'; end++ {
+			if b[end] == '\\' {
+				end++
+			}
+		}
+		end++
+	}
+	if end < 0 || end > len(b) {
+		return nil, b
+	}
+	return b[:end], b[end:]
+}
+
+// releaseAt is obj with the value at the path released.
+func releaseAt(obj []byte, path []string) []byte {
+	if len(path) == 0 {
+		return release(obj)
+	}
+	old, ok := rawjson.Get(obj, path[0])
+	if !ok {
+		return obj
+	}
+	value := releaseAt(old, path[1:])
+	if bytes.Equal(value, old) {
+		return obj
+	}
+	b := []byte{'{'}
+	for name, v := range rawjson.Members(obj) {
+		if rawjson.NameIs(name, path[0]) {
+			v = value
+		}
+		b = append(append(append(comma(b), name...), ':'), v...)
+	}
+	return append(append(b, '}'), obj[len(bytes.TrimRight(obj, "\r\n")):]...)
 }
 
 // AppendNotification encodes a notification, whose requestId may be an id that is held.

@@ -49,3 +49,42 @@ func IsNil(res mcp.Result) bool {
 	}
 	return false
 }
+
+// Encodable reports why a result cannot be encoded, nil if it can. The SDK would never answer the request: ask where
+// it encodes results.
+func Encodable(res mcp.Result) error {
+	if !holdsAny(res) {
+		return nil
+	}
+	_, err := json.Marshal(res)
+	return err
+}
+
+// holdsAny reports whether a result holds values of whatever type, whose encoding may fail or panic.
+func holdsAny(res mcp.Result) bool {
+	if IsNil(res) {
+		return false
+	}
+	if len(res.GetMeta()) > 0 {
+		return true
+	}
+	switch r := res.(type) {
+	case *mcp.CallToolResult:
+		for _, c := range r.Content {
+			if t, ok := c.(*mcp.TextContent); !ok || t == nil || len(t.Meta) > 0 {
+				return true
+			}
+		}
+		return r.StructuredContent != nil
+	case *mcp.ReadResourceResult:
+		for _, c := range r.Contents {
+			if c == nil || len(c.Meta) > 0 {
+				return true
+			}
+		}
+		return false
+	case Appender:
+		return false
+	}
+	return true
+}

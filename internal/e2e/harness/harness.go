@@ -41,7 +41,7 @@ func Node(t testing.TB) string {
 	}
 	installed, err := os.ReadFile(filepath.Join(NodeDir(), "node_modules", ".installed.json"))
 	if err != nil || !bytes.Equal(installed, lock) {
-		missing(t, "the Node packages are not installed, or are not those of package-lock.json: run `make node`")
+		Missing(t, "the Node packages are not installed, or are not those of package-lock.json: run `make node`")
 	}
 	if own, err := filepath.Glob(filepath.Join(NodeDir(), "node_modules", "node-*", "bin", "node")); err == nil && len(own) == 1 {
 		return own[0]
@@ -49,16 +49,18 @@ func Node(t testing.TB) string {
 	// No package holds Node 22 for this platform, so the machine's must do.
 	node, err := exec.LookPath("node")
 	if err != nil {
-		missing(t, "Node 22 or later is needed: %v", err)
+		Missing(t, "Node 22 or later is needed: %v", err)
 	}
 	version, err := exec.Command(node, "-p", "process.versions.node.split('.')[0] >= 22 || process.version").Output()
 	if err != nil || strings.TrimSpace(string(version)) != "true" {
-		missing(t, "Node 22 or later is needed; %s is %s (%v)", node, version, err)
+		Missing(t, "Node 22 or later is needed; %s is %s (%v)", node, version, err)
 	}
 	return node
 }
 
-func missing(t testing.TB, format string, args ...any) {
+// Missing skips a test for want of something that is to be installed, or fails it where ELICIT_E2E=1 says that nothing may be
+// skipped.
+func Missing(t testing.TB, format string, args ...any) {
 	t.Helper()
 	if os.Getenv("ELICIT_E2E") == "1" {
 		t.Fatalf(format, args...)

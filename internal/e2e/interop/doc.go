@@ -1,2 +1,3 @@
-// Package interop tests the examples with clients written by others.
+// Package interop tests the examples, and servers of its own, with clients written by others: the TypeScript SDK's, and
+// MCP Inspector's.
 package interop

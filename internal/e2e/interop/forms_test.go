@@ -47,6 +47,7 @@ func TestTypeScriptForm(t *testing.T) {
 			{"least", `{"size":"small"}`, `ups [] small [] 1 false ""`},
 		} {
 			t.Run(m.mode+"/"+a.name, func(t *testing.T) {
+				t.Parallel()
 				r := typeScript(t, server.URL, m.mode, "Pack", "accept", a.content)
 				if len(r.Asked) != 1 || r.IsError || r.Text != a.want {
 					t.Errorf("asked %d times, got %q (isError %t), want %q", len(r.Asked), r.Text, r.IsError, a.want)

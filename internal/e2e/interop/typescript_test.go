@@ -1,8 +1,10 @@
 package interop
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"os/exec"
 	"path/filepath"
 	"testing"
@@ -11,7 +13,7 @@ import (
 	"github.com/elicit-go/elicit/internal/e2e/harness"
 )
 
-// report is what node/client.mjs prints.
+// report is what node/client.mjs prints for a request.
 type report struct {
 	Version string
 	Asked   []struct {
@@ -20,15 +22,25 @@ type report struct {
 	}
 	IsError bool
 	Text    string
+	Error   *struct {
+		Code    int
+		Message string
+	}
 }
 
 // typeScript calls a tool with the TypeScript SDK's client.
 func typeScript(t *testing.T, url, mode, tool, action, content string) report {
 	t.Helper()
-	node := harness.Node(t)
+	return typeScriptSends(t, url, mode, action, content, fmt.Sprintf(`{"method":"tools/call","params":{"name":%q,"arguments":{}}}`, tool))[0]
+}
+
+// typeScriptSends sends requests with the TypeScript SDK's client, one after the other.
+func typeScriptSends(t *testing.T, url, mode, action, content string, requests ...string) []report {
+	t.Helper()
+	args := append([]string{filepath.Join(harness.NodeDir(), "client.mjs"), url, mode, action, content}, requests...)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, node, filepath.Join(harness.NodeDir(), "client.mjs"), url, mode, tool, action, content)
+	cmd := exec.CommandContext(ctx, harness.Node(t), args...)
 	out, err := cmd.Output()
 	if err != nil {
 		var stderr []byte
@@ -37,11 +49,18 @@ func typeScript(t *testing.T, url, mode, tool, action, content string) report {
 		}
 		t.Fatalf("%v\n%s%s", err, out, stderr)
 	}
-	var r report
-	if err := json.Unmarshal(out, &r); err != nil {
-		t.Fatalf("%v in %q", err, out)
+	var reports []report
+	for line := range bytes.Lines(out) {
+		var r report
+		if err := json.Unmarshal(line, &r); err != nil {
+			t.Fatalf("%v in %q", err, line)
+		}
+		reports = append(reports, r)
 	}
-	return r
+	if len(reports) != len(requests) {
+		t.Fatalf("%d reports of %d requests: %s", len(reports), len(requests), out)
+	}
+	return reports
 }
 
 // modes are the ways in which the TypeScript client chooses a protocol revision, and the one it ends at with us.
@@ -61,6 +80,7 @@ func TestTypeScriptShipOrder(t *testing.T) {
 			{"cancel", "", "Shipping cancelled."},
 		} {
 			t.Run(m.mode+"/"+a.action, func(t *testing.T) {
+				t.Parallel()
 				r := typeScript(t, url, m.mode, "ShipOrder", a.action, a.content)
 				if r.Version != m.version {
 					t.Errorf("negotiated %s, want %s", r.Version, m.version)
@@ -83,6 +103,7 @@ func TestTypeScriptWizard(t *testing.T) {
 	url := harness.Start(t, "examples/wizard")
 	for _, m := range modes {
 		t.Run(m.mode, func(t *testing.T) {
+			t.Parallel()
 			r := typeScript(t, url, m.mode, "OrderMachine", "accept", `{"size":"l","nodes":3,"choice":"us"}`)
 			if len(r.Asked) != 3 || r.IsError || r.Text != `{"id":"us-l-3","price":42}` {
 				t.Errorf("asked %+v, got %q (isError %t)", r.Asked, r.Text, r.IsError)

@@ -1,0 +1,2 @@
+// Package terminal drives the command line at a real terminal.
+package terminal
