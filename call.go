@@ -33,6 +33,9 @@ type call struct {
 	principal Principal
 	testing   bool // elicittest: no server, answers are believed
 
+	idMu sync.Mutex // its own, so that a logger that is called under mu may ask for it
+	id   [16]byte
+
 	mu        sync.Mutex
 	closed    bool // the handler has returned
 	responses mcp.InputResponseMap
@@ -40,9 +43,8 @@ type call struct {
 	carried   bool           // the request carried a state that is ours, expired or not
 	expired   bool           // …expired: nothing in it was believed
 	claimed   bool
-	stepped   bool // a step ran in this round
-	used      bool // an answer was used
-	id        [16]byte
+	stepped   bool        // a step ran in this round
+	used      bool        // an answer was used
 	st        state.State // what is remembered; Asked is what the last round asked
 	required  map[string]state.Digest
 	order     []string // keys asked in this round
@@ -84,7 +86,11 @@ func (s *Server) receive(next mcp.MethodHandler) mcp.MethodHandler {
 			return nil, err
 		}
 		res, err = s.guard(ctx, method, c.name, func() (mcp.Result, error) {
-			return next(context.WithValue(ctx, callKey{}, c), method, inner(c.st.Foreign))
+			res, err := next(context.WithValue(ctx, callKey{}, c), method, inner(c.st.Foreign))
+			if bad := wire.Encodable(res); err == nil && bad != nil {
+				return nil, internalError(fmt.Sprintf("server bug: the result of %s cannot be encoded: %v", c.what(), bad))
+			}
+			return res, err
 		})
 		return c.finish(ctx, res, err)
 	}
@@ -322,8 +328,10 @@ func (c *call) log(ctx context.Context, level slog.Level, msg string, args ...an
 	c.shop.opts.Logger.Log(ctx, level, msg, append([]any{"method", c.method, "name", c.name, "round", c.st.Round + 1}, args...)...)
 }
 
-// callID is the id of the call, made when first needed. The caller holds c.mu, or is alone.
+// callID is the id of the call, made when first needed.
 func (c *call) callID() string {
+	c.idMu.Lock()
+	defer c.idMu.Unlock()
 	if c.id == [16]byte{} {
 		rand.Read(c.id[:])
 	}
@@ -338,7 +346,5 @@ func CallID(ctx context.Context) string {
 	if !ok {
 		return ""
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	return c.callID()
 }

@@ -103,11 +103,11 @@ func ExampleChoose() {
 func ExampleQuestion_Err() {
 	fmt.Println(elicit.Input("a#b", "Which?").Err())
 	fmt.Println(elicit.Choose[string]("region", "Where?").Err())
-	fmt.Println(elicit.Confirm("sure", "See https://shop.example.com. Sure?").Err())
+	fmt.Println(elicit.Confirm("sure", "See https://go.dev. Sure?").Err())
 	// Output:
 	// elicit: question "a#b": a key cannot contain #, which marks repeated askings
 	// elicit: question "region": form: field "choice": it has no options to choose from
-	// elicit: question "sure": its message contains a URL; a form must not lead people to links (MCP 2026-07-28, client/elicitation, Safe URL Handling)
+	// elicit: question "sure": its message contains the URL https://go.dev; a form must not lead people to links (MCP 2026-07-28, client/elicitation, Safe URL Handling)
 }
 
 // CanAsk tells whether this client can show the question, before anything is asked.

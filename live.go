@@ -28,9 +28,7 @@ func (c *call) requireLive(ctx context.Context, p Pending) error {
 	}
 	message := q.message
 	for {
-		c.mu.Unlock()
-		r, err := c.askLive(ctx, q, message, schema)
-		c.mu.Lock()
+		r, err := c.unlocked(func() (mcp.InputResponse, error) { return c.askLive(ctx, q, message, schema) })
 		if c.closed {
 			return fmt.Errorf("elicit: %s has already returned", c.name)
 		}
@@ -61,6 +59,13 @@ func (c *call) requireLive(ctx context.Context, p Pending) error {
 			schema = q.hints(content)
 		}
 	}
+}
+
+// unlocked runs f without c.mu, which the caller holds, and holds again whatever f does.
+func (c *call) unlocked(f func() (mcp.InputResponse, error)) (mcp.InputResponse, error) {
+	c.mu.Unlock()
+	defer c.mu.Lock()
+	return f()
 }
 
 // revision is the protocol revision of the session: what the client asked for, if the SDK speaks it, else what it got.

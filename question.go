@@ -11,6 +11,7 @@ import (
 
 	"github.com/elicit-go/elicit/form"
 	"github.com/elicit-go/elicit/internal/rawjson"
+	"github.com/elicit-go/elicit/internal/sensitive"
 	"github.com/elicit-go/elicit/internal/state"
 	"github.com/elicit-go/elicit/internal/tool"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -67,9 +68,11 @@ func NewQuestion[T any](key, message string) *Question[T] {
 
 // NewFormQuestion asks with a form made by [form.New], [form.For] or [form.Build].
 //
-// Forms must not ask for passwords, keys, tokens or payment credentials (MCP 2026-07-28, client/elicitation).
+// Forms must not ask for passwords, keys, tokens or payment credentials (MCP 2026-07-28, client/elicitation). The answer to
+// a form that has no fields, or only booleans, always needs proof, as that of [Confirm]: it is consent.
 func NewFormQuestion[T any](key, message string, f *form.Form[T]) *Question[T] {
 	q := &Question[T]{ask: formAsk(key, message, f)}
+	q.bound = consentOnly(f)
 	q.settle = func(q *Question[T], a Action, content []byte) (Answer[T], []byte, []form.Problem) {
 		if a != Accept {
 			return Answer[T]{key: q.key, action: a}, nil, nil
@@ -82,6 +85,16 @@ func NewFormQuestion[T any](key, message string, f *form.Form[T]) *Question[T] {
 	}
 	q.encode = func(v T) (mcp.InputResponse, error) { return accept(f.Encode(v)) }
 	return q.sealed()
+}
+
+// consentOnly reports whether a form asks for nothing but a yes: it has no fields, or only boxes to tick.
+func consentOnly[T any](f *form.Form[T]) bool {
+	for _, p := range f.Fields() {
+		if p.Type != "boolean" {
+			return false
+		}
+	}
+	return true
 }
 
 func formAsk[T any](key, message string, f *form.Form[T]) ask {
@@ -244,8 +257,14 @@ func (q *ask) messageErr() error {
 	if strings.TrimSpace(q.message) == "" {
 		return errors.New("it has no message: say what is asked, and why")
 	}
-	if lower := strings.ToLower(q.message); !q.runtime && (strings.Contains(lower, "http://") || strings.Contains(lower, "https://")) {
-		return errors.New("its message contains a URL; a form must not lead people to links (MCP 2026-07-28, client/elicitation, Safe URL Handling)")
+	if q.runtime {
+		return nil
+	}
+	if url := sensitive.URL(q.message); url != "" {
+		return fmt.Errorf("its message contains the URL %s; a form must not lead people to links (MCP 2026-07-28, client/elicitation, Safe URL Handling)", url)
+	}
+	if word := sensitive.InText(q.message); word != "" {
+		return fmt.Errorf("its message seems to ask for a credential (%q), which a form must not (MCP 2026-07-28, client/elicitation, Form Mode Security); if it does not, say it in other words, or with WithMessagef", word)
 	}
 	return nil
 }

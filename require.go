@@ -194,7 +194,7 @@ func reask(q *ask, problems []form.Problem) string {
 // needsProof reports whether an answer to q must come with a state that says q was asked. Not so only where there is
 // nothing to move an answer from or to.
 func (c *call) needsProof(q *ask) bool {
-	return c.shop.opts.Strict || q.bound || c.carried || c.stepped || c.arguments != "{}" || !c.shop.fixed(feature{c.method, c.name}, q.key, q.digest)
+	return c.shop.opts.Strict || c.shop.opts.Bind != nil || q.bound || c.carried || c.stepped || c.arguments != "{}" || !c.shop.fixed(feature{c.method, c.name}, q.key, q.digest)
 }
 
 func (c *call) proven(q *ask) bool {

@@ -55,7 +55,7 @@ func (c *call) open(ctx context.Context) error {
 		return nil
 	}
 	c.st, c.id = *st, st.CallID
-	free, err := c.shop.spender.Claim(ctx, c.callID(), st.Born.Add(c.shop.opts.MaxAge))
+	free, err := c.shop.spender.Claim(ctx, c.callID(), st.Born.Add(c.shop.opts.MaxAge+2*skew)) // clocks differ
 	switch {
 	case err != nil:
 		c.log(ctx, slog.LevelError, "elicit: the Spender failed", "error", err)
@@ -118,7 +118,7 @@ func (c *call) seal(ctx context.Context, foreign string) (string, error) {
 	}
 	plain := st.Append(nil)
 	if n := state.SealedLen(len(plain)); n > c.shop.opts.MaxState {
-		msg := fmt.Sprintf("server bug: the requestState of %s has %d bytes, over Options.MaxState (%d); %s takes the most: keep less between rounds, or an id of something stored",
+		msg := fmt.Sprintf("server bug: the requestState of %s has %d bytes, over Options.MaxState (%d); %s takes the most: keep less between rounds, or an id of something stored, and limit long texts (MaxLength)",
 			c.what(), n, c.shop.opts.MaxState, st.Largest())
 		c.log(ctx, slog.LevelError, "elicit: "+msg)
 		return "", internalError(msg)

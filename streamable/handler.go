@@ -104,7 +104,8 @@ type Options struct {
 	// (taskId) are known.
 	NameParams map[string]string
 
-	// Identity tells callers apart: a session is only for the identity that opened it. An error refuses the request.
+	// Identity tells callers apart: a session is only for the identity that opened it. With an error, a request of an older
+	// revision is refused, and one of 2026-07-28 shares nothing with others; its handlers decide.
 	// Default: the token's issuer, UserID and client, anonymous without a token.
 	Identity func(*http.Request, *mcp.RequestExtra) (string, error)
 
