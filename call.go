@@ -325,6 +325,9 @@ func quoted(keys []string) string {
 }
 
 func (c *call) log(ctx context.Context, level slog.Level, msg string, args ...any) {
+	if !c.shop.opts.Logger.Enabled(ctx, level) {
+		return
+	}
 	c.shop.opts.Logger.Log(ctx, level, msg, append([]any{"method", c.method, "name", c.name, "round", c.st.Round + 1}, args...)...)
 }
 

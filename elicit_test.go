@@ -90,7 +90,7 @@ func TestAdoptsAnyHandler(t *testing.T) {
 	}
 }
 
-func TestSwallowedAskingErrorIsAServerBug(t *testing.T) {
+func TestSecurity05SwallowedAskingErrorIsAServerBug(t *testing.T) {
 	shop := elicit.New(newServer(), quiet(elicit.Options{}))
 	addText(shop, "Ignored", func(ctx context.Context) (string, error) {
 		_, _ = ship.Require(ctx)
@@ -214,7 +214,7 @@ func TestRefusalIsAToolErrorTheModelCanRead(t *testing.T) {
 	}
 }
 
-func TestConfirm(t *testing.T) {
+func TestSecurity04NoConsentByDefault(t *testing.T) {
 	shop := elicit.New(newServer(), quiet(elicit.Options{}))
 	plain := elicit.Confirm("sure", "Delete it?")
 	boxed := plain.WithCheckbox("I know it cannot be undone")
@@ -312,7 +312,7 @@ func TestInvalidAnswersAreAskedAgainAndThenFail(t *testing.T) {
 	}
 }
 
-func TestAnswersAreTakenFieldByField(t *testing.T) {
+func TestSecurity03NoMassAssignment(t *testing.T) {
 	type user struct {
 		Name  string `json:"name"`
 		Admin bool   `json:"-"`
@@ -478,7 +478,7 @@ func TestQuestionErr(t *testing.T) {
 	}
 }
 
-func TestMessagesCannotRewriteThemselves(t *testing.T) {
+func TestSecurity15OutgoingTextCannotRewriteItself(t *testing.T) {
 	ctx := elicittest.Context(t)
 	_, _ = elicit.Confirm("del", "x").WithMessagef("Delete %s?", "a\u202egnp.exe\x1b[2K\r\u2066b\u2069\x00").Require(ctx)
 	if got := elicittest.Asked(ctx)[0].Message; got != "Delete agnp.exe[2Kb?" {

@@ -290,7 +290,7 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request) {
 
 // read reads the body, up to the limit.
 func (h *Handler) read(w http.ResponseWriter, r *http.Request) ([]byte, *wire.Error) {
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, h.opts.MaxBody))
+	body, err := readAll(http.MaxBytesReader(w, r.Body, h.opts.MaxBody), r.ContentLength, h.opts.MaxBody)
 	if err == nil {
 		return body, nil
 	}
@@ -298,6 +298,16 @@ func (h *Handler) read(w http.ResponseWriter, r *http.Request) ([]byte, *wire.Er
 		return nil, &wire.Error{Status: http.StatusRequestEntityTooLarge, Code: jsonrpc.CodeInvalidRequest, Message: "the body is longer than " + sizeText(h.opts.MaxBody)}
 	}
 	return nil, wire.Errf(jsonrpc.CodeInvalidRequest, "the body could not be read")
+}
+
+// readAll is io.ReadAll into room for as much as the client announced, within reason.
+func readAll(r io.Reader, announced, limit int64) ([]byte, error) {
+	if announced <= 0 || announced > min(limit, 1<<20) {
+		return io.ReadAll(r)
+	}
+	b := make([]byte, announced)
+	n, err := io.ReadFull(r, b)
+	return b[:n], err
 }
 
 func (h *Handler) extra(r *http.Request) *mcp.RequestExtra {

@@ -96,8 +96,8 @@ func loopbackListener(r *http.Request) bool {
 	if !ok || addr == nil {
 		return false
 	}
-	if addr.Network() == "unix" {
-		return false
+	if tcp, ok := addr.(*net.TCPAddr); ok {
+		return tcp.IP.IsLoopback()
 	}
 	ap, err := netip.ParseAddrPort(addr.String())
 	return err == nil && ap.Addr().Unmap().IsLoopback()

@@ -141,7 +141,13 @@ func (c *checker) word(i int, word string) int {
 func (c *checker) string(i int) int {
 	d := c.data
 	ascii := true
-	for j := i + 1; j < len(d); {
+	for j := i + 1; ; {
+		for j < len(d) && plain[d[j]] {
+			j++
+		}
+		if j >= len(d) {
+			break
+		}
 		switch b := d[j]; {
 		case b == '"':
 			// The bytes of a multi-byte character are all above ASCII, so escapes between them change nothing here.
@@ -202,3 +208,11 @@ func scanNumber(d []byte, i int) (int, string) {
 	}
 	return i, ""
 }
+
+// plain are the bytes that mean only themselves inside a string.
+var plain = func() (t [256]bool) {
+	for b := ' '; b < utf8.RuneSelf; b++ {
+		t[b] = b != '"' && b != '\\'
+	}
+	return
+}()

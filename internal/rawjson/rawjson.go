@@ -222,6 +222,10 @@ func equalNames(a, b []byte, fold bool) bool {
 	if bytes.Equal(a, b) {
 		return true
 	}
+	// Two plain characters that differ by more than case end it at once.
+	if len(a) > 0 && len(b) > 0 && a[0]|0x20 != b[0]|0x20 && plain[a[0]] && plain[b[0]] {
+		return false
+	}
 	for len(a) > 0 && len(b) > 0 {
 		r, n := nextRune(a)
 		q, m := nextRune(b)
@@ -312,15 +316,21 @@ func space(b []byte, i int) int {
 
 // skipString is the index after the string that starts at b[i], or -1.
 func skipString(b []byte, i int) int {
-	for j := i + 1; j < len(b); j++ {
-		switch b[j] {
-		case '"':
-			return j + 1
-		case '\\':
-			j++
+	for j := i + 1; ; {
+		n := bytes.IndexByte(b[min(j, len(b)):], '"')
+		if n < 0 {
+			return -1
+		}
+		j += n
+		slashes := 0
+		for k := j - 1; k > i && b[k] == '\\'; k-- {
+			slashes++
+		}
+		j++
+		if slashes%2 == 0 {
+			return j
 		}
 	}
-	return -1
 }
 
 // skipValue is the index after the value that starts at b[i], or -1.
