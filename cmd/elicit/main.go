@@ -48,6 +48,7 @@ type cli struct {
 	Demo    demoCmd    `cmd:"" help:"Start a server with a tool that asks, call it, and show both requests."`
 	Call    callCmd    `cmd:"" help:"Call a tool of an MCP server and answer what it asks."`
 	Tools   toolsCmd   `cmd:"" help:"List the tools of an MCP server."`
+	Check   checkCmd   `cmd:"" help:"Test an MCP server from outside against the specification."`
 	Preview previewCmd `cmd:"" help:"Show a form, from a schema or a result that asks, as its users will see it."`
 	Keygen  keygenCmd  `cmd:"" help:"Print a fresh secret for elicit.Options.Secrets."`
 	Version versionCmd `cmd:"" help:"Print the version."`

@@ -1,0 +1,56 @@
+package check
+
+import "net/http"
+
+const (
+	pageHTTP = "basic/transports/streamable-http"
+	pageBase = "basic"
+	pageMRTR = "basic/patterns/mrtr"
+	pageForm = "client/elicitation"
+)
+
+// headers checks what the transport asks of every request.
+func (t *target) headers() {
+	right := t.list()
+	res := t.send(right)
+	wrong := ""
+	if res.status != http.StatusOK || res.message.Result == nil {
+		wrong = "not served"
+	}
+	t.judge(Result{Name: "a right request", Sent: "tools/list, as " + version + " wants it", Rule: "is served", Where: pageHTTP, Must: true,
+		Hint: "The server speaks no " + version + " over plain POSTs: what follows says little about it."}, res, wrong)
+
+	for _, c := range []struct {
+		name, sent   string
+		request      request
+		status, code int
+		rule, where  string
+		must         bool
+		hint         string
+	}{
+		{"foreign Origin", "Origin: https://evil.example.com", right.with("Origin", "https://evil.example.com"), 403, 0,
+			"servers MUST validate Origin, and answer 403 when it is not allowed", pageHTTP, true, "Any page that a person visits can call this server. Check Origin before everything else."},
+		{"Origin null", "Origin: null", right.with("Origin", "null"), 403, 0,
+			"servers MUST validate Origin; null is the origin of sandboxed pages", pageHTTP, true, "null is no origin of yours."},
+		{"MCP-Protocol-Version missing", "tools/list without the header", right.with("Mcp-Protocol-Version", ""), 400, -32020,
+			"required headers that are missing MUST be rejected", pageHTTP, true, "Compare the header with _meta of the body."},
+		{"MCP-Protocol-Version differs", "MCP-Protocol-Version: 2025-11-25 over a body of " + version, right.with("Mcp-Protocol-Version", "2025-11-25"), 400, -32020,
+			"headers that differ from the body MUST be rejected", pageHTTP, true, "Compare the header with _meta of the body."},
+		{"Mcp-Method missing", "tools/list without the header", right.with("Mcp-Method", ""), 400, -32020,
+			"required headers that are missing MUST be rejected", pageHTTP, true, "Compare Mcp-Method with the body's method."},
+		{"Mcp-Method differs", "Mcp-Method: tools/call over tools/list", right.with("Mcp-Method", "tools/call"), 400, -32020,
+			"headers that differ from the body MUST be rejected", pageHTTP, true, "A gateway that routes by the header sees another call than the server."},
+		{"unknown version", "protocol version 2099-01-01 in header and body", right.with("Mcp-Protocol-Version", "2099-01-01").change(version, "2099-01-01"), 400, -32022,
+			"a version that is not supported MUST be rejected, and the supported ones named", pageBase, true, "Answer -32022 with data.supported."},
+		{"capabilities missing", "_meta without clientCapabilities", right.change(`,"io.modelcontextprotocol/clientCapabilities":`+asking, ""), 400, -32602,
+			"every request MUST carry _meta with version and capabilities", pageBase, true, "Refuse a request without them; do not take them from an earlier one."},
+		{"unknown method", "the method tools/nothing", t.rpc("tools/nothing", "", asking, ""), 404, -32601,
+			"an unknown method is 404 with code -32601", pageHTTP, true, "Answer 404 and -32601."},
+		{"Accept", "Accept: image/png", right.with("Accept", "image/png"), 406, 0, "clients MUST accept both types of responses", pageHTTP, false, "Answer 406: the client would not understand the response."},
+		{"Content-Type", "Content-Type: text/plain", right.with("Content-Type", "text/plain"), 415, 0, "bodies are JSON", pageHTTP, false, "Answer 415: a page of another origin can post text without asking first."},
+		{"no JSON", "a body that ends early", request{http.MethodPost, right.header, right.body[:len(right.body)-2]}, 400, -32700, "what is no JSON is a parse error", pageBase, false, "Answer 400 with code -32700 and without an id."},
+	} {
+		res := t.send(c.request)
+		t.judge(Result{Name: c.name, Sent: c.sent, Rule: c.rule, Where: c.where, Must: c.must, Hint: c.hint}, res, res.refused(c.status, c.code))
+	}
+}
