@@ -79,8 +79,9 @@ conformance: node ## The official MCP conformance suite against internal/conform
 	$(call part,official conformance suite,$(call e2e,conformance))
 
 .PHONY: interop
-interop: node ## The examples with clients written by others (TypeScript SDK)
+interop: node ## Clients and schemas of others: the TypeScript SDK, MCP Inspector
 	$(call part,clients written by others,$(call e2e,interop))
+	$(call part,forms as others read them,$(call e2e,forms))
 
 # Packages are installed when they are missing, or others than the lock file's, and only then: npm ci removes the copy of
 # the lock file that says which ones are there. internal/e2e/harness looks at the same copy.

@@ -21,6 +21,7 @@ func (*keygenCmd) Run(con *console) error {
     secret, err := base64.StdEncoding.DecodeString(os.Getenv("ELICIT_SECRET"))
     shop := elicit.New(server, &elicit.Options{Secrets: [][]byte{secret}})
 
-To rotate, put the new secret first and keep the old one behind it for an hour.`)
+To rotate, first give every instance the new secret behind the old one. When all have it, put it first; an hour later
+(Options.MaxAge), take the old one away.`)
 	return nil
 }
