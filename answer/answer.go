@@ -28,8 +28,8 @@ type Request struct {
 	ServerName string
 	// Tool is the name of the tool being called; empty when an older server asks while several calls, or none, run.
 	Tool string
-	// Params is the question: Mode ("form" when the server left it out), Message, RequestedSchema as decoded by the SDK
-	// (order lost, numbers rounded: use Schema and Fields), URL.
+	// Params is the question: Mode ("form" when the server left it out), Message, RequestedSchema as decoded
+	// (order lost: use Schema, Form and Fields), URL.
 	Params *mcp.ElicitParams
 	// Schema is the requested schema as the server wrote it, byte for byte, when Exact; nil when there is none.
 	Schema json.RawMessage

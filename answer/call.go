@@ -388,7 +388,9 @@ func newRequest(key string, params json.RawMessage) (*Request, error) {
 			return nil, fmt.Errorf("two members %q", name)
 		}
 	}
-	if err := json.Unmarshal(params, r.Params); err != nil {
+	d := json.NewDecoder(bytes.NewReader(params))
+	d.UseNumber() // A schema may have numbers that no float holds.
+	if err := d.Decode(r.Params); err != nil {
 		return nil, err
 	}
 	if r.Params.Mode == "" {

@@ -126,14 +126,14 @@ func (c *call) broke(err error) {
 	c.fault = err
 }
 
-// because is err, with what broke the response off, if something did.
+// because is what broke the response off, if something did, else err: the SDK only says then that there was none.
 func (c *call) because(err error) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.fault == nil {
 		return err
 	}
-	return fmt.Errorf("%w: %w", err, c.fault)
+	return fmt.Errorf("calling tool %q: %w", c.tool, c.fault)
 }
 
 func (c *call) take() json.RawMessage {

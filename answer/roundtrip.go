@@ -106,7 +106,11 @@ func (t *roundTripper) RoundTrip(req *http.Request) (*http.Response, error) {
 		}
 		if err != nil {
 			t.tap(WireMessage{Exchange: n, Kind: WireFailure, Body: []byte(err.Error())})
-			return nil, fmt.Errorf("reading the server's response: %w", err)
+			err = fmt.Errorf("reading the server's response: %w", err)
+			if c != nil && req.Context().Err() == nil {
+				c.broke(err)
+			}
+			return nil, err
 		}
 		head.Body = data
 		t.tap(head)
