@@ -43,9 +43,10 @@ func (e *MissingError) Error() string {
 
 // A ValueError reports that a value does not suit its field.
 type ValueError struct {
-	Key    string // the question
-	Field  string // the field
-	Reason string // the rule and the value that broke it
+	Key    string         // the question
+	Field  string         // the field
+	Reason string         // the rule that is broken
+	Given  map[string]any // all values, where they can be sent but for this one: where a person can go on from; else nil
 }
 
 func (e *ValueError) Error() string {

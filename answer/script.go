@@ -116,10 +116,35 @@ func (s Script) Answer(_ context.Context, r *Request) (*mcp.ElicitResult, error)
 	if err != nil {
 		return nil, err
 	}
+	if err := r.check(content); err != nil {
+		return nil, err
+	}
 	if p := r.Previous; p != nil && p.Action == ActionAccept && same(p.Content, content) {
 		return nil, &RepeatedError{Key: r.Key, Message: r.Params.Message}
 	}
 	return &mcp.ElicitResult{Action: ActionAccept, Content: content}, nil
+}
+
+// check validates content against the form, as clients should (specification: client/elicitation, Form Mode Security). A
+// schema that [form.Parse] cannot read is left to the server.
+func (r *Request) check(content map[string]any) error {
+	f, err := r.Form()
+	if err != nil {
+		return nil
+	}
+	data, err := json.Marshal(content)
+	if err != nil {
+		return fmt.Errorf("the answer cannot be sent: %w", err)
+	}
+	for _, problem := range f.Validate(data) {
+		for name, p := range f.Fields() {
+			unbounded := problem.Rule == "minimum" && p.Min == "" || problem.Rule == "maximum" && p.Max == ""
+			if name == problem.Field && !unbounded { // A limit of what form computes with is none of the server's.
+				return &ValueError{Key: r.Key, Field: problem.Field, Reason: problem.Requirement, Given: content}
+			}
+		}
+	}
+	return nil
 }
 
 // content is what an accepting reply fills into the form. Without consent (known), the fields that lack a value are

@@ -58,7 +58,7 @@ func (f *answerFlags) answerer(con *console) (answer.Answerer, error) {
 		case errors.As(err, &repeated):
 			return person.Ask(ctx, r, nil, "")
 		case errors.As(err, &value):
-			return person.Ask(ctx, r, nil, value.Error())
+			return person.Ask(ctx, r, value.Given, value.Error())
 		}
 		return res, err
 	}), nil

@@ -237,7 +237,7 @@ func TestPrompt(t *testing.T) {
 	typed(t, "f\n9\n\n\n\n\nsend\n", append(call, "--answer", "ship.parcels=5")...).want(t, exitOK, `Shipped with {"parcels":5,"trackingNumber":"9"}.`+"\n", "Enter keeps 5")
 }
 
-// What is not valid is not sent. A server of this library asks again where a script sent it: the person goes on from there.
+// What is not valid is not sent, whoever says it; a person goes on from there.
 func TestPromptAgain(t *testing.T) {
 	type order struct {
 		Name    string `json:"name"`
@@ -261,8 +261,8 @@ func TestPromptAgain(t *testing.T) {
 		typed(t, "f\nAda\n99\n7\ns\n", args...).want(t, exitOK, "Ada 7\n", "Parcels must be between 1 and 10.")
 		// So it is with flags; a script has nothing else to say.
 		args = append(args, "--answer", "order.name=Ada", "--answer", "order.parcels=99")
-		typed(t, "f\n\n8\ns\n", args...).want(t, exitOK, "Ada 8\n", "you entered 99", "Enter keeps Ada")
-		try(t, args...).want(t, exitUnanswered, "", "you entered 99")
+		typed(t, "f\n\n8\ns\n", args...).want(t, exitOK, "Ada 8\n", "Parcels must be between 1 and 10.", "Enter keeps Ada")
+		try(t, args...).want(t, exitUnanswered, "", "Parcels must be between 1 and 10.")
 	}
 }
 
