@@ -32,7 +32,7 @@ build: ## Build the command line to bin/elicit
 	go build -o bin/elicit ./cmd/elicit
 
 .PHONY: test
-test: fmt-check vet tidy-check staticcheck race documents conformance interop ## Everything that must pass before a change lands
+test: fmt-check vet tidy-check staticcheck race documents conformance interop people ## Everything that must pass before a change lands
 	@printf '\n=== all passed in %ds\n' $$(($$(date +%s) - $(STARTED)))
 
 .PHONY: fmt
@@ -82,6 +82,14 @@ conformance: node ## The official MCP conformance suite against internal/conform
 interop: node ## Clients and schemas of others: the TypeScript SDK, MCP Inspector
 	$(call part,clients written by others,$(call e2e,interop))
 	$(call part,forms as others read them,$(call e2e,forms))
+
+.PHONY: people
+people: node chromium ## The command line at a real terminal, and the pages in a real browser
+	$(call part,terminal and browser,$(call e2e,terminal); $(call e2e,browser))
+
+.PHONY: chromium
+chromium: ## Install Chromium, where there is none and Debian's packages are
+	@command -v chromium chromium-browser google-chrome >/dev/null || { printf '\n=== apt-get install chromium\n'; apt-get update -qq && apt-get install -y -qq chromium >/dev/null; }
 
 # Packages are installed when they are missing, or others than the lock file's, and only then: npm ci removes the copy of
 # the lock file that says which ones are there. internal/e2e/harness looks at the same copy.
