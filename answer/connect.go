@@ -150,11 +150,7 @@ func ConnectTransport(ctx context.Context, impl *mcp.Implementation, transport m
 
 // keeper is what the connection's transport keeps, and knows of the options.
 func (o *Options) keeper(server string) keeper {
-	k := keeper{server: server, answerer: o.Answerer, roots: o.Roots, progress: o.Progress != nil}
-	if o.Client != nil {
-		k.sample = o.Client.CreateMessageHandler
-	}
-	return k
+	return keeper{server: server, answerer: o.Answerer, sample: samplerOf(o.Client), roots: o.Roots, progress: o.Progress != nil}
 }
 
 // client is the SDK's client as the options want it.

@@ -80,7 +80,7 @@ func checkLink(raw string) (*url.URL, error) {
 		if u.Scheme == "" {
 			return nil, errors.New("it is not a complete URL")
 		}
-		return nil, fmt.Errorf("it begins with %s: and not with https:", PlainLine(u.Scheme))
+		return nil, fmt.Errorf("it begins with %s: where https: is needed", PlainLine(u.Scheme))
 	case u.Opaque != "" || u.Hostname() == "":
 		return nil, errors.New("it names no host")
 	case u.User != nil:

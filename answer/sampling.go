@@ -21,6 +21,13 @@ const (
 // A sampler answers what a server wants a model to be asked.
 type sampler = func(context.Context, *mcp.CreateMessageRequest) (*mcp.CreateMessageResult, error)
 
+func samplerOf(o *mcp.ClientOptions) sampler {
+	if o == nil {
+		return nil
+	}
+	return o.CreateMessageHandler
+}
+
 func declareRoots(caps *mcp.ClientCapabilities, roots []*Root) {
 	if roots != nil {
 		caps.RootsV2 = &mcp.RootCapabilities{}

@@ -2,6 +2,7 @@ package terminal
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -174,7 +175,7 @@ func (p *prompter) fill(ctx context.Context, number int, e *entry) error {
 		if err != nil {
 			return err
 		}
-		value := e.value
+		var value json.RawMessage
 		switch text := strings.TrimSpace(line); {
 		case len(e.labels) > longestMenu && text == "?":
 			p.options(e, "")

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"iter"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -45,7 +44,7 @@ func read(p form.Property, texts []string, zone string) json.RawMessage {
 		}
 		switch {
 		case p.Type == "array" && (len(values) > 0 || p.Required):
-			return marshal(slices.Concat([]string{}, values))
+			return marshal(append([]string{}, values...))
 		case len(values) > 0:
 			return marshal(values[0])
 		}
