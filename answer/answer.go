@@ -38,6 +38,8 @@ type Request struct {
 	Exact bool
 	// Round counts the requests of this call from 1. Older protocols ask within one request: it stays 1.
 	Round int
+	// Time counts the askings of this key in this call from 1; 0 outside of a [CallTool].
+	Time int
 	// Asked lists the keys this call was asked so far, those of this round included, in the server's order.
 	Asked []string
 	// Previous is what was answered to this key earlier in this call: the server asks again, usually because it found

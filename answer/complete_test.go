@@ -155,3 +155,26 @@ func TestProgressAndCancellation(t *testing.T) {
 		}
 	}
 }
+
+// A script may have an answer for each asking of a key.
+func TestScriptByRound(t *testing.T) {
+	script, err := answer.ParseScript([]byte(`{"ship": [{"trackingNumber": "1"}, {"trackingNumber": "2"}, "decline"]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newWireServer(t, askShip, askShip, askShip, done)
+	if _, err := call(t, s, script); err != nil {
+		t.Fatal(err)
+	}
+	seen := s.seen(t, 4)
+	for i, want := range []string{`{"ship":{"action":"accept","content":{"trackingNumber":"1"}}}`, `{"ship":{"action":"accept","content":{"trackingNumber":"2"}}}`, `{"ship":{"action":"decline"}}`} {
+		if got := string(seen[i+1].params["inputResponses"]); got != want {
+			t.Errorf("round %d: got %s, want %s", i+2, got, want)
+		}
+	}
+	for _, bad := range []string{`{"ship": []}`, `{"ship": [7]}`, `{"ship": [["decline"]]}`} {
+		if _, err := answer.ParseScript([]byte(bad)); err == nil {
+			t.Errorf("%s is taken", bad)
+		}
+	}
+}

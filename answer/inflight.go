@@ -30,6 +30,7 @@ type call struct {
 	asked    []string
 	previous map[string]*mcp.ElicitResult
 	agreed   map[string]bool // the pages that were agreed to
+	times    map[string]int  // how often each key was asked
 	failure  *AnswerError    // the first; nothing is asked after it
 }
 
@@ -61,7 +62,7 @@ var (
 func startCall(cs *mcp.ClientSession, tool string, a Answerer) *call {
 	c := &call{
 		id: strconv.FormatUint(lastCall.Add(1), 10), session: cs, tool: tool, answerer: a,
-		previous: map[string]*mcp.ElicitResult{}, agreed: map[string]bool{},
+		previous: map[string]*mcp.ElicitResult{}, agreed: map[string]bool{}, times: map[string]int{},
 	}
 	inflightMu.Lock()
 	defer inflightMu.Unlock()
@@ -176,6 +177,8 @@ func (c *call) ask(ctx context.Context, r *Request, other Answerer) *mcp.ElicitR
 	r.Asked = slices.Clone(c.asked)
 	r.Previous = c.previous[r.Key]
 	r.Waiting = c.waitsFor(r)
+	c.times[r.Key]++
+	r.Time = c.times[r.Key]
 	failed := c.failure != nil
 	c.mu.Unlock()
 

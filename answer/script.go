@@ -30,6 +30,9 @@ type Script map[string]Reply
 type Reply struct {
 	Action string // ActionAccept, ActionDecline, ActionCancel; empty is ActionAccept
 	Values Values // by field; of an accepting reply
+	// Again are the replies to the second and later askings of the same key in one call. After the last of them the script
+	// has nothing else to say.
+	Again []Reply
 }
 
 // Values are values by field name: strings, numbers of every Go type, bool, []string, json.Number and json.RawMessage
@@ -55,6 +58,7 @@ func Cancel() Reply { return Reply{Action: ActionCancel} }
 //
 //	{"ship": {"trackingNumber": "1Z999", "parcels": 2}, "upgrade": "decline"}
 //
+// A list of these answers one asking after another of the same key: {"ship": [{"trackingNumber": "1"}, "decline"]}.
 // Numbers keep their literal text. The error names the key at fault; a key or field that is there twice is one.
 func ParseScript(data []byte) (Script, error) {
 	if err := rawjson.Check(data, rawjson.MaxDepth); err != nil {
@@ -69,24 +73,48 @@ func ParseScript(data []byte) (Script, error) {
 	script := Script{}
 	for name, value := range rawjson.Members(data) {
 		key, _ := rawjson.String(name)
-		if action, ok := rawjson.String(value); ok && isAction(action) {
-			script[key] = Reply{Action: action}
+		if rawjson.Kind(value) != '[' {
+			reply, err := parseReply(key, value)
+			if err != nil {
+				return nil, err
+			}
+			script[key] = reply
 			continue
 		}
-		if rawjson.Kind(value) != '{' {
-			return nil, fmt.Errorf(`answers: the value of %q is neither an object of fields nor "accept", "decline" or "cancel"`, key)
+		var all []Reply
+		for e := range rawjson.Elements(value) {
+			reply, err := parseReply(key, e)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, reply)
 		}
-		if field, dup := rawjson.Duplicate(value, false); dup {
-			return nil, fmt.Errorf("answers: the key %q has the field %q twice", key, field)
+		if len(all) == 0 {
+			return nil, fmt.Errorf("answers: the list of %q is empty", key)
 		}
-		values := Values{}
-		for name, v := range rawjson.Members(value) {
-			field, _ := rawjson.String(name)
-			values[field] = json.RawMessage(bytes.Clone(v))
-		}
-		script[key] = Accept(values)
+		all[0].Again = all[1:]
+		script[key] = all[0]
 	}
 	return script, nil
+}
+
+// parseReply reads what is said to one asking.
+func parseReply(key string, value []byte) (Reply, error) {
+	if action, ok := rawjson.String(value); ok && isAction(action) {
+		return Reply{Action: action}, nil
+	}
+	if rawjson.Kind(value) != '{' {
+		return Reply{}, fmt.Errorf(`answers: the value of %q is neither an object of fields nor "accept", "decline" or "cancel"`, key)
+	}
+	if field, dup := rawjson.Duplicate(value, false); dup {
+		return Reply{}, fmt.Errorf("answers: the key %q has the field %q twice", key, field)
+	}
+	values := Values{}
+	for name, v := range rawjson.Members(value) {
+		field, _ := rawjson.String(name)
+		values[field] = json.RawMessage(bytes.Clone(v))
+	}
+	return Accept(values), nil
 }
 
 func isAction(s string) bool {
@@ -97,6 +125,9 @@ func isAction(s string) bool {
 // a second time and would get the same values again.
 func (s Script) Answer(_ context.Context, r *Request) (*mcp.ElicitResult, error) {
 	reply, known := s[r.Key]
+	if n := r.Time - 2; known && n >= 0 && n < len(reply.Again) {
+		reply = reply.Again[n]
+	}
 	switch {
 	case known && reply.Action != "" && !isAction(reply.Action):
 		return nil, fmt.Errorf("the script's action %q for %s is none of %s", reply.Action, question(r.Key), quoted([]string{ActionAccept, ActionDecline, ActionCancel}))

@@ -209,12 +209,11 @@ func TestLines(t *testing.T) {
 			s := start(t, 100, 120, tt.env, append([]string{"call", url, "T"}, tt.args...)...)
 			s.wait("Fill in 13 fields")
 			for _, line := range []string{"f", "1Z", "1Z999999", "ada@example.com", "", "2026-02-30", "2026-07-28", "", "3", "2.5", "", "y", "", "2", "country 1", "12", "1, saturday", "leave it"} {
-				s.press(line + enter)
+				s.line(line)
 			}
 			s.wait("Your answer:", "Note: leave it")
-			s.press(enter)
 			s.golden(tt.name)
-			s.press("s" + enter)
+			s.line("s")
 			s.ends(0)
 			s.wait("got {")
 			if strings.Contains(s.raw.String(), "\x1b") {
@@ -249,7 +248,7 @@ func TestCredential(t *testing.T) {
 	s.wait(`accept {"password":"x"}`)
 	s = start(t, 80, 24, []string{"TERM=dumb"}, "call", url, "T")
 	s.wait(`Type "yes"`)
-	s.press("y" + enter)
+	s.line("y")
 	s.ends(0)
 	s.wait("cancel")
 }

@@ -2,6 +2,7 @@ package terminal
 
 import (
 	"flag"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -101,9 +102,7 @@ func start(t *testing.T, width, height int, env []string, args ...string) *sessi
 		<-s.done
 		_ = s.cmd.Wait()
 		_ = s.tty.Close()
-		s.mu.Lock()
-		_ = s.screen.Close()
-		s.mu.Unlock()
+		s.hangUp()
 		if strings.Contains(s.raw.String(), "DATA RACE") {
 			t.Errorf("the program has a data race:\n%s", s.raw.String())
 		}
@@ -137,6 +136,32 @@ func (s *session) reply(screen *vt.Emulator) {
 			_, _ = s.tty.Write(buf[:n])
 		}
 	}()
+}
+
+// hangUp ends what reply does. The emulator's own Close races with its Read.
+func (s *session) hangUp() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if pipe, ok := s.screen.InputPipe().(io.Closer); ok {
+		_ = pipe.Close()
+	}
+}
+
+// line types a line at the next prompt.
+func (s *session) line(text string) {
+	s.t.Helper()
+	deadline := time.Now().Add(20 * time.Second)
+	for {
+		shown := strings.TrimRight(s.show(), "\n")
+		if strings.HasSuffix(shown, "\n>") || strings.HasSuffix(shown, "?") || strings.HasSuffix(shown, ":") {
+			break
+		}
+		if time.Now().After(deadline) {
+			s.t.Fatalf("no prompt comes:\n%s", shown)
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	s.press(text + enter)
 }
 
 var port = regexp.MustCompile(`127\.0\.0\.1:\d{5}`)
@@ -207,8 +232,8 @@ func (s *session) resize(width, height int) {
 	for before := ""; before != s.show(); time.Sleep(150 * time.Millisecond) {
 		before = s.show()
 	}
+	s.hangUp()
 	s.mu.Lock()
-	_ = s.screen.Close()
 	s.screen = vt.NewEmulator(width, height)
 	s.reply(s.screen)
 	s.mu.Unlock()

@@ -91,9 +91,10 @@ func TestPageStoppedAndDeclined(t *testing.T) {
 	s.wait("decline")
 	s = start(t, 80, 24, append(env, "TERM=dumb"), "call", url, "T")
 	s.wait("[o]pen, [d]ecline or [c]ancel?")
-	s.press("o"+enter, "r"+enter)
+	s.line("o")
+	s.line("r")
 	s.wait("[r]etry, [o]pen or [s]top?")
-	s.press("s" + enter)
+	s.line("s")
 	s.ends(0)
 	s.wait("cancel")
 }
