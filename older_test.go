@@ -3,6 +3,7 @@ package elicit_test
 import (
 	"context"
 	"encoding/json"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -187,5 +188,30 @@ func TestAskingBothWays(t *testing.T) {
 	}
 	if r = q.again(r, m{"own": m{"action": "accept", "content": m{}}}).send(t); r.text() != "x" {
 		t.Error(r.body)
+	}
+}
+
+// Methods that have no result work: logging/setLevel, ping.
+func TestOlderMethodsWithoutResult(t *testing.T) {
+	shop := elicit.New(newServer(), quiet(elicit.Options{}))
+	url := host(t, shop)
+	cs, _ := dial(t, url)
+	if err := cs.Ping(t.Context(), nil); err != nil {
+		t.Error(err)
+	}
+	r, err := http.NewRequestWithContext(t.Context(), "POST", url, strings.NewReader(`{"jsonrpc":"2.0","id":7,"method":"logging/setLevel","params":{"level":"info"}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for k, v := range map[string]string{"Content-Type": "application/json", "Accept": "application/json, text/event-stream", "Mcp-Protocol-Version": "2025-11-25", "Mcp-Session-Id": cs.ID()} {
+		r.Header.Set(k, v)
+	}
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	if b, _ := io.ReadAll(res.Body); !strings.Contains(string(b), `"result":{}`) {
+		t.Errorf("%s", b)
 	}
 }

@@ -65,11 +65,12 @@ func holdsAny(res mcp.Result) bool {
 	if IsNil(res) {
 		return false
 	}
-	if len(res.GetMeta()) > 0 {
-		return true
-	}
+	// Only of types that are known here: GetMeta of the SDK's empty result panics.
 	switch r := res.(type) {
 	case *mcp.CallToolResult:
+		if len(r.Meta) > 0 {
+			return true
+		}
 		for _, c := range r.Content {
 			if t, ok := c.(*mcp.TextContent); !ok || t == nil || len(t.Meta) > 0 {
 				return true
@@ -77,6 +78,9 @@ func holdsAny(res mcp.Result) bool {
 		}
 		return r.StructuredContent != nil
 	case *mcp.ReadResourceResult:
+		if len(r.Meta) > 0 {
+			return true
+		}
 		for _, c := range r.Contents {
 			if c == nil || len(c.Meta) > 0 {
 				return true
