@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -39,11 +40,29 @@ func typed(t *testing.T, lines string, args ...string) outcome {
 	return tryWith(t, &console{in: strings.NewReader(lines), interactive: true}, args...)
 }
 
+// output is written by several goroutines, as standard error is: by the command, and for a server that it runs.
+type output struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.buf.Write(p)
+}
+
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.buf.String()
+}
+
 func tryWith(t *testing.T, con *console, args ...string) outcome {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
-	var out, err bytes.Buffer
+	var out, err output
 	con.out, con.err = &out, &err
 	o := outcome{code: run(ctx, con, args)}
 	o.out, o.err = out.String(), err.String()
