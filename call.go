@@ -23,8 +23,8 @@ import (
 type call struct {
 	shop      *Server
 	method    string
-	name      string // of the tool or prompt, or the resource's URI
-	arguments string // canonical JSON, "{}" if there are none
+	name      string          // of the tool or prompt, or the resource's URI
+	arguments json.RawMessage // nil if there are none
 	session   *mcp.ServerSession
 	extra     *mcp.RequestExtra
 	modern    bool // 2026-07-28 or later, where asking ends the round
@@ -48,7 +48,7 @@ type call struct {
 	st        state.State // what is remembered; Asked is what the last round asked
 	required  map[string]state.Digest
 	order     []string // keys asked in this round
-	asked     map[string]asking
+	asked     map[string]*asking
 }
 
 // asking is a question that this round asks.
@@ -114,17 +114,20 @@ func (s *Server) guard(ctx context.Context, method, name string, f func() (mcp.R
 // newCall reads what a round needs of a request, or nil if a request of this method cannot ask. inner makes the request
 // that the handler sees: without a state of ours, and, from older clients, which have none of these fields, without answers.
 func (s *Server) newCall(method string, req mcp.Request) (c *call, inner func(foreign string) mcp.Request) {
-	c = &call{shop: s, method: method, extra: req.GetExtra(), arguments: "{}"}
+	c = &call{shop: s, method: method, extra: req.GetExtra()}
 	switch r := req.(type) {
 	case *mcp.CallToolRequest:
 		if r.Params == nil {
 			return nil, nil
 		}
-		c.name, c.arguments = r.Params.Name, canonical(r.Params.Arguments)
+		c.name, c.arguments = r.Params.Name, r.Params.Arguments
 		c.session, c.modern = r.Session, modern(r.Params.Meta)
 		c.caps = capabilities(r.Params.Meta, r.ClientCapabilities)
 		c.responses, c.token = r.Params.InputResponses, r.Params.RequestState
 		inner = func(foreign string) mcp.Request {
+			if c.modern && r.Params.RequestState == foreign {
+				return r // nothing to take out
+			}
 			p, n := *r.Params, *r
 			p.RequestState = foreign
 			if !c.modern {
@@ -138,8 +141,7 @@ func (s *Server) newCall(method string, req mcp.Request) (c *call, inner func(fo
 			return nil, nil
 		}
 		if len(r.Params.Arguments) > 0 {
-			b, _ := json.Marshal(r.Params.Arguments) // strings by sorted names: canonical
-			c.arguments = string(b)
+			c.arguments, _ = json.Marshal(r.Params.Arguments)
 		}
 		c.name = r.Params.Name
 		c.session, c.modern = r.Session, modern(r.Params.Meta)
@@ -214,16 +216,30 @@ type clientCan struct{ elicit, form, url, sample, tools, roots bool }
 // "Capabilities").
 func (c clientCan) forms() bool { return c.form || c.elicit && !c.url }
 
-// canonical is raw as canonical JSON: names sorted, numbers by their literal text, absent and null as {}.
-func canonical(raw json.RawMessage) string {
-	if k := rawjson.Kind(raw); k == 0 || k == 'n' {
-		return "{}"
+// hasArguments reports whether the call has any. Absent, null and {} are the same.
+func (c *call) hasArguments() bool {
+	switch rawjson.Kind(c.arguments) {
+	case 0, 'n':
+		return false
+	case '{':
+		for range rawjson.Members(c.arguments) {
+			return true
+		}
+		return false
 	}
-	b, err := rawjson.Canonical(nil, raw)
+	return true
+}
+
+// canonicalArguments are the arguments as canonical JSON: names sorted, numbers by their literal text.
+func (c *call) canonicalArguments() []byte {
+	if !c.hasArguments() {
+		return []byte("{}")
+	}
+	b, err := rawjson.Canonical(nil, c.arguments)
 	if err != nil { // a duplicate name: two spellings are two things
-		return string(raw)
+		return c.arguments
 	}
-	return string(b)
+	return b
 }
 
 // finish turns what the handler returned into what the client gets.

@@ -58,6 +58,7 @@ type ask struct {
 	hints        func(content []byte) json.RawMessage       // the schema with valid values as defaults
 	legacy       func() (schema json.RawMessage, err error) // the schema in the shape of 2025-06-18
 	runtime      bool                                       // the message was made at run time
+	words        error                                      // what is wrong with the message; set by sealed
 	err          error
 }
 
@@ -225,8 +226,8 @@ func (q *Question[T]) Err() error {
 	if err := q.keyErr(); err != nil {
 		return err
 	}
-	if err := q.messageErr(); err != nil {
-		return misuse("question %q: %v", q.key, err)
+	if q.words != nil {
+		return misuse("question %q: %v", q.key, q.words)
 	}
 	if q.err != nil {
 		return misuse("question %q: %v", q.key, q.err)
@@ -297,9 +298,10 @@ func (q *Question[T]) declared() tool.Question {
 	return tool.Question{Key: q.key, Digest: q.digest, Err: q.Err()}
 }
 
-// sealed cleans the words, and computes their digest and their encoding. It changes q, which nobody else has yet.
+// sealed cleans and checks the words, and computes their digest and their encoding. It changes q, which nobody else has yet.
 func (q *Question[T]) sealed() *Question[T] {
 	q.message = cleanText(q.message)
+	q.words = q.messageErr()
 	switch q.kind {
 	case formKind:
 		q.digest = state.DigestOf(string(q.kind), q.message, string(q.schema))

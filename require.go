@@ -167,9 +167,9 @@ func (c *call) require(ctx context.Context, p Pending) (asks bool, err error) {
 		}}
 	}
 	if c.asked == nil {
-		c.asked = map[string]asking{}
+		c.asked = map[string]*asking{}
 	}
-	a := asking{digest: q.digest, proof: c.needsProof(q), wire: q.wire, request: q.request}
+	a := &asking{digest: q.digest, proof: c.needsProof(q), wire: q.wire, request: q.request}
 	if q.kind == formKind {
 		a.request = &mcp.ElicitParams{Mode: "form", Message: message, RequestedSchema: schema}
 		if message != q.message || string(schema) != string(q.schema) {
@@ -194,7 +194,7 @@ func reask(q *ask, problems []form.Problem) string {
 // needsProof reports whether an answer to q must come with a state that says q was asked. Not so only where there is
 // nothing to move an answer from or to.
 func (c *call) needsProof(q *ask) bool {
-	return c.shop.opts.Strict || c.shop.opts.Bind != nil || q.bound || c.carried || c.stepped || c.arguments != "{}" || !c.shop.fixed(feature{c.method, c.name}, q.key, q.digest)
+	return c.shop.opts.Strict || c.shop.opts.Bind != nil || q.bound || c.carried || c.stepped || c.hasArguments() || !c.shop.fixed(feature{c.method, c.name}, q.key, q.digest)
 }
 
 func (c *call) proven(q *ask) bool {

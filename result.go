@@ -46,7 +46,7 @@ type (
 // round is what an input_required result says.
 type round struct {
 	order []string
-	asked map[string]asking
+	asked map[string]*asking
 	state string
 }
 
@@ -135,7 +135,7 @@ func (c *call) asksByItself(ctx context.Context, res mcp.Result) (mcp.Result, er
 	default:
 		return res, nil
 	}
-	r := round{asked: map[string]asking{}}
+	r := round{asked: map[string]*asking{}}
 	for _, k := range slices.Sorted(maps.Keys(requests)) {
 		// The SDK encodes a map with its requests' methods.
 		b, err := json.Marshal(mcp.InputRequestMap{k: requests[k]})
@@ -144,7 +144,7 @@ func (c *call) asksByItself(ctx context.Context, res mcp.Result) (mcp.Result, er
 		}
 		raw, _ := rawjson.Get(b, k)
 		r.order = append(r.order, k)
-		r.asked[k] = asking{wire: raw}
+		r.asked[k] = &asking{wire: raw}
 	}
 	if own != "" || c.remembers() {
 		token, err := c.seal(ctx, own)

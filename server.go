@@ -21,13 +21,13 @@ import (
 
 // A Server is an mcp.Server whose handlers may ask the user. Make one with [New]. It is safe for concurrent use.
 type Server struct {
-	mcp     *mcp.Server
-	opts    Options
-	ring    *state.Ring
-	spender Spender
-	name    string // of the server, which a state is bound to
-	random  bool   // no secrets were given
-	now     func() time.Time
+	mcp      *mcp.Server
+	opts     Options
+	ring     *state.Ring
+	spender  Spender
+	audience state.Digest // of the server's name, which a state is bound to
+	random   bool         // no secrets were given
+	now      func() time.Time
 
 	mu       sync.RWMutex
 	features map[feature]map[string]state.Digest // by key
@@ -146,7 +146,7 @@ func New(server *mcp.Server, opts *Options) *Server {
 	if s.spender == nil {
 		s.spender = newMemorySpender(maxSpent)
 	}
-	s.name = wire.Learn(server).Name
+	s.audience = state.DigestOf(wire.Learn(server).Name)
 	server.AddReceivingMiddleware(s.receive)
 	server.AddSendingMiddleware(s.send)
 	return s

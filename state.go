@@ -85,10 +85,10 @@ func (c *call) identify(ctx context.Context) error {
 func (c *call) binding(ctx context.Context) *state.Binding {
 	if c.bound == nil {
 		c.bound = &state.Binding{
-			Audience:  state.DigestOf(c.shop.name),
+			Audience:  c.shop.audience,
 			Principal: c.principal.digest(),
 			Feature:   state.DigestOf(c.method, c.name),
-			Arguments: state.DigestOf(c.arguments),
+			Arguments: state.DigestOfBytes(c.canonicalArguments()),
 		}
 		if c.shop.opts.Bind != nil {
 			c.bound.Extra = state.DigestOf(c.shop.opts.Bind(ctx, c.extra))

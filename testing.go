@@ -14,7 +14,7 @@ import (
 func init() {
 	tool.TestContext = func(ctx context.Context, answers mcp.InputResponseMap) context.Context {
 		s := &Server{features: map[feature]map[string]state.Digest{}, opts: Options{MaxAttempts: 3, Logger: slog.New(slog.DiscardHandler)}}
-		return context.WithValue(ctx, callKey{}, &call{shop: s, method: "tools/call", name: "test", arguments: "{}", testing: true, responses: answers})
+		return context.WithValue(ctx, callKey{}, &call{shop: s, method: "tools/call", name: "test", testing: true, responses: answers})
 	}
 	tool.TestAsked = func(ctx context.Context) ([]string, map[string]mcp.InputRequest) {
 		c, ok := ctx.Value(callKey{}).(*call)

@@ -8,11 +8,14 @@ import (
 	"crypto/aes"
 	"crypto/cipher"
 	"crypto/hkdf"
+	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"hash"
+	"sync"
 )
 
 // MinSecret is the least length of a secret, in bytes: the key length of AES-256.
@@ -35,21 +38,54 @@ var (
 // A token is base64url(version ‖ kid ‖ salt ‖ AES-256-GCM(plaintext)). The key and the nonce of the cipher are derived
 // from the secret and the salt, so they are new for every token: random nonces under one key would begin to repeat at
 // the rates a busy gateway has (NIST SP 800-38D, section 8.3).
+//
+// They are derived by HKDF-SHA256 (RFC 5869). Secrets are random, so the step that extracts a key from one needs no salt
+// (section 3.1), and is done once; purpose and salt are the info of the step that expands that key for each token.
 const (
-	version  = 1
-	kidSize  = 8
-	saltSize = 16
-	keySize  = 32
-	header   = 1 + kidSize + saltSize
-	tagSize  = 16
+	version   = 1
+	kidSize   = 8
+	saltSize  = 16
+	keySize   = 32
+	nonceSize = 12
+	header    = 1 + kidSize + saltSize
+	tagSize   = 16
 )
 
 // A Ring seals under its first secret and opens under all of them. It is safe for concurrent use.
-type Ring struct{ keys []key }
+type Ring struct{ keys []*key }
 
 type key struct {
-	kid    [kidSize]byte
-	secret []byte
+	kid  [kidSize]byte
+	macs sync.Pool // of hash.Hash, HMAC-SHA256 under the extracted key
+}
+
+func newKey(secret []byte) *key {
+	k := &key{}
+	sum := sha256.Sum256(append([]byte("elicit kid\x00"), secret...))
+	copy(k.kid[:], sum[:])
+	prk, err := hkdf.Extract(sha256.New, secret, nil)
+	if err != nil {
+		panic(err) // only for hashes and keys that FIPS 140 does not know
+	}
+	k.macs.New = func() any { return hmac.New(sha256.New, prk) }
+	return k
+}
+
+// derive is HKDF-Expand of the key for one token.
+func (k *key) derive(p Purpose, salt []byte) (out [keySize + nonceSize]byte) {
+	mac := k.macs.Get().(hash.Hash)
+	defer k.macs.Put(mac)
+	info := append(append(append(make([]byte, 0, 64), "elicit "...), p...), 0)
+	info = append(info, salt...)
+	t := make([]byte, 0, 2*sha256.Size)
+	for i := byte(1); len(t) < len(out); i++ {
+		mac.Reset()
+		mac.Write(t)
+		mac.Write(append(info, i))
+		t = mac.Sum(t)
+	}
+	copy(out[:], t)
+	return out
 }
 
 // NewRing copies secrets into a ring. It fails if there is none, if one is shorter than [MinSecret], or if two are equal.
@@ -62,9 +98,7 @@ func NewRing(secrets ...[]byte) (*Ring, error) {
 		if len(s) < MinSecret {
 			return nil, fmt.Errorf("secret %d of %d has %d bytes; give at least %d random ones (make them with: elicit keygen)", i+1, len(secrets), len(s), MinSecret)
 		}
-		k := key{secret: append([]byte(nil), s...)}
-		sum := sha256.Sum256(append([]byte("elicit kid\x00"), s...))
-		copy(k.kid[:], sum[:])
+		k := newKey(s)
 		for j, other := range r.keys {
 			if other.kid == k.kid {
 				return nil, fmt.Errorf("secrets %d and %d of %d are the same; give each once, the newest first", j+1, i+1, len(secrets))
@@ -87,10 +121,7 @@ func RandomRing() *Ring {
 }
 
 func (k *key) cipher(p Purpose, salt []byte) (cipher.AEAD, []byte, error) {
-	b, err := hkdf.Key(sha256.New, k.secret, salt, "elicit "+string(p), keySize+12)
-	if err != nil {
-		return nil, nil, err
-	}
+	b := k.derive(p, salt)
 	block, err := aes.NewCipher(b[:keySize])
 	if err != nil {
 		return nil, nil, err
@@ -105,7 +136,7 @@ func aad(p Purpose, head []byte) []byte {
 
 // Seal encrypts plaintext for purpose p.
 func (r *Ring) Seal(p Purpose, plaintext []byte) (string, error) {
-	k := &r.keys[0]
+	k := r.keys[0]
 	raw := make([]byte, header, header+len(plaintext)+tagSize)
 	raw[0] = version
 	copy(raw[1:], k.kid[:])
@@ -121,6 +152,21 @@ func (r *Ring) Seal(p Purpose, plaintext []byte) (string, error) {
 // SealedLen is the length of the token of n bytes of plaintext.
 func SealedLen(n int) int { return base64.RawURLEncoding.EncodedLen(header + n + tagSize) }
 
+// spells reports whether token is the base64url of raw.
+func spells(token string, raw []byte) bool {
+	var text [64]byte
+	for len(raw) > 0 {
+		n := min(len(raw), len(text)/4*3)
+		m := base64.RawURLEncoding.EncodedLen(n)
+		base64.RawURLEncoding.Encode(text[:m], raw[:n])
+		if len(token) < m || token[:m] != string(text[:m]) {
+			return false
+		}
+		token, raw = token[m:], raw[n:]
+	}
+	return token == ""
+}
+
 // Open verifies and decrypts a token of purpose p that is at most limit characters long.
 func (r *Ring) Open(p Purpose, token string, limit int) ([]byte, error) {
 	if len(token) > limit {
@@ -131,11 +177,10 @@ func (r *Ring) Open(p Purpose, token string, limit int) ([]byte, error) {
 		return nil, ErrMalformed
 	}
 	// Even a strict decoder skips newlines: one token must have one spelling.
-	if base64.RawURLEncoding.EncodeToString(raw) != token {
+	if !spells(token, raw) {
 		return nil, ErrMalformed
 	}
-	for i := range r.keys {
-		k := &r.keys[i]
+	for _, k := range r.keys {
 		if string(k.kid[:]) != string(raw[1:1+kidSize]) { // the kid is public
 			continue
 		}
@@ -143,7 +188,7 @@ func (r *Ring) Open(p Purpose, token string, limit int) ([]byte, error) {
 		if err != nil {
 			return nil, ErrForged
 		}
-		plain, err := aead.Open(nil, nonce, raw[header:], aad(p, raw))
+		plain, err := aead.Open(raw[header:header], nonce, raw[header:], aad(p, raw))
 		if err != nil {
 			return nil, ErrForged
 		}

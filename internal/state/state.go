@@ -15,17 +15,23 @@ type Digest [16]byte
 
 // DigestOf hashes parts, each preceded by its length, so that no two lists of parts look alike.
 func DigestOf(parts ...string) Digest {
-	h := sha256.New()
-	var n [8]byte
+	var room [256]byte
+	b := room[:0]
 	for _, p := range parts {
-		binary.BigEndian.PutUint64(n[:], uint64(len(p)))
-		h.Write(n[:])
-		h.Write([]byte(p))
+		b = append(binary.BigEndian.AppendUint64(b, uint64(len(p))), p...)
 	}
-	var d Digest
-	copy(d[:], h.Sum(nil))
-	return d
+	return shorten(sha256.Sum256(b))
 }
+
+// DigestOfBytes is DigestOf(string(part)).
+func DigestOfBytes(part []byte) Digest {
+	h := sha256.New()
+	h.Write(binary.BigEndian.AppendUint64(nil, uint64(len(part))))
+	h.Write(part)
+	return shorten([sha256.Size]byte(h.Sum(nil)))
+}
+
+func shorten(sum [sha256.Size]byte) Digest { return Digest(sum[:]) }
 
 // Equal compares in constant time.
 func (d Digest) Equal(o Digest) bool { return subtle.ConstantTimeCompare(d[:], o[:]) == 1 }

@@ -2,6 +2,8 @@ package state
 
 import (
 	"bytes"
+	"crypto/hkdf"
+	"crypto/sha256"
 	"encoding/base64"
 	"errors"
 	"reflect"
@@ -148,6 +150,33 @@ func TestBindingMismatchNamesTheFirst(t *testing.T) {
 func TestDigestPartsDoNotRunTogether(t *testing.T) {
 	if DigestOf("ab", "c") == DigestOf("a", "bc") || DigestOf("a") == DigestOf("a", "") {
 		t.Error("two lists of parts have one digest")
+	}
+}
+
+func TestDigestOfBytes(t *testing.T) {
+	for _, s := range []string{"", "a", strings.Repeat("long", 1000)} {
+		if DigestOfBytes([]byte(s)) != DigestOf(s) {
+			t.Errorf("the digest of %d bytes is another than that of the string", len(s))
+		}
+	}
+}
+
+// The key of a token is what crypto/hkdf makes of the secret and the salt.
+func TestKeysAreHKDF(t *testing.T) {
+	salt := bytes.Repeat([]byte{7}, saltSize)
+	for _, secret := range [][]byte{secret(1), bytes.Repeat([]byte{2}, 100)} {
+		k := newKey(secret)
+		for range 2 { // the second time from what the first left
+			got := k.derive("ticket", salt)
+			prk, err := hkdf.Extract(sha256.New, secret, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, err := hkdf.Expand(sha256.New, prk, "elicit ticket\x00"+string(salt), keySize+nonceSize)
+			if err != nil || !bytes.Equal(got[:], want) {
+				t.Errorf("the key is %x, not %x (%v)", got, want, err)
+			}
+		}
 	}
 }
 

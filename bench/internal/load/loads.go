@@ -24,6 +24,9 @@ type Step struct {
 	want want
 }
 
+// Tool is the tool that the POST calls.
+func (s *Step) Tool() string { return s.tool }
+
 // want is a result: questions, or a text.
 type want struct {
 	asks map[string]question

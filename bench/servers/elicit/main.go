@@ -139,22 +139,25 @@ func orderDirectly(_ context.Context, _ *mcp.CallToolRequest, o order) (*mcp.Cal
 	return ordered(Machine{Size: o.Size, Nodes: o.Nodes}, Delivery{Region: o.Region}, 42), nil, nil
 }
 
+// handler serves all the tools, and so many more that nobody calls.
+func handler(more int) http.Handler {
+	shop := elicit.New(mcp.NewServer(&mcp.Implementation{Name: "shop", Version: "1.0.0"}, nil), nil)
+	elicit.AddTool(shop, &mcp.Tool{Name: "ShipOrder", Description: "Asks for a tracking number, then ships."}, shipOrder[struct{}], elicit.Asks(ship))
+	elicit.AddTool(shop, &mcp.Tool{Name: "ShipParcel", Description: "Asks for a tracking number, then ships with a note."}, shipOrder[parcel], elicit.Asks(ship))
+	elicit.AddTool(shop, &mcp.Tool{Name: "Register", Description: "Asks for a sender in ten fields."}, register, elicit.Asks(sender))
+	elicit.AddTool(shop, &mcp.Tool{Name: "Track", Description: "Asks nothing."}, track)
+	elicit.AddTool(shop, &mcp.Tool{Name: "OrderMachine", Description: "Asks twice, in three rounds."}, orderMachine, elicit.Asks(boundMachine, delivery))
+	elicit.AddTool(shop, &mcp.Tool{Name: "AskMachine", Description: "Asks for a machine."}, askMachine, elicit.Asks(machine))
+	elicit.AddTool(shop, &mcp.Tool{Name: "AskDelivery", Description: "Asks for a delivery."}, askDelivery, elicit.Asks(delivery))
+	elicit.AddTool(shop, &mcp.Tool{Name: "OrderAtOnce", Description: "Asks both at once."}, orderAtOnce, elicit.Asks(machine, delivery))
+	elicit.AddTool(shop, &mcp.Tool{Name: "OrderDirectly", Description: "Asks nothing."}, orderDirectly)
+	for i := range more {
+		mcp.AddTool(shop.MCP(), &mcp.Tool{Name: fmt.Sprintf("Other%05d", i), Description: "Is not called."}, track)
+	}
+	return shop.Handler(nil)
+}
+
 func main() {
 	tools := flag.Int("tools", 0, "register so many more tools, that nobody calls")
-	serve.Main(func() http.Handler {
-		shop := elicit.New(mcp.NewServer(&mcp.Implementation{Name: "shop", Version: "1.0.0"}, nil), nil)
-		elicit.AddTool(shop, &mcp.Tool{Name: "ShipOrder", Description: "Asks for a tracking number, then ships."}, shipOrder[struct{}], elicit.Asks(ship))
-		elicit.AddTool(shop, &mcp.Tool{Name: "ShipParcel", Description: "Asks for a tracking number, then ships with a note."}, shipOrder[parcel], elicit.Asks(ship))
-		elicit.AddTool(shop, &mcp.Tool{Name: "Register", Description: "Asks for a sender in ten fields."}, register, elicit.Asks(sender))
-		elicit.AddTool(shop, &mcp.Tool{Name: "Track", Description: "Asks nothing."}, track)
-		elicit.AddTool(shop, &mcp.Tool{Name: "OrderMachine", Description: "Asks twice, in three rounds."}, orderMachine, elicit.Asks(boundMachine, delivery))
-		elicit.AddTool(shop, &mcp.Tool{Name: "AskMachine", Description: "Asks for a machine."}, askMachine, elicit.Asks(machine))
-		elicit.AddTool(shop, &mcp.Tool{Name: "AskDelivery", Description: "Asks for a delivery."}, askDelivery, elicit.Asks(delivery))
-		elicit.AddTool(shop, &mcp.Tool{Name: "OrderAtOnce", Description: "Asks both at once."}, orderAtOnce, elicit.Asks(machine, delivery))
-		elicit.AddTool(shop, &mcp.Tool{Name: "OrderDirectly", Description: "Asks nothing."}, orderDirectly)
-		for i := range *tools {
-			mcp.AddTool(shop.MCP(), &mcp.Tool{Name: fmt.Sprintf("Other%05d", i), Description: "Is not called."}, track)
-		}
-		return shop.Handler(nil)
-	})
+	serve.Main(func() http.Handler { return handler(*tools) })
 }
