@@ -28,7 +28,7 @@ type Store interface {
 	// Over a limit it stores nothing and returns ErrOwnerLimit or ErrTotalLimit.
 	//
 	// Ids are random, so one that is there already is that of this creation, whose reply was lost: Create returns the row as
-	// it is now, and stores nothing. If that row has another Owner, the error is ErrExists.
+	// it is now, and stores nothing; ErrNotFound if it has expired since. If that row has another Owner, the error is ErrExists.
 	Create(ctx context.Context, row Row, next Next, limits Limits) (Row, error)
 
 	// Get returns a row, or ErrNotFound.
@@ -131,10 +131,10 @@ type Row struct {
 }
 
 // Fence names the run that has the row.
-func (r *Row) Fence() Fence { return Fence{r.ID, r.Run, r.Worker} }
+func (r Row) Fence() Fence { return Fence{r.ID, r.Run, r.Worker} }
 
 // Expires is when the row stops being there; the zero time if it never does.
-func (r *Row) Expires() time.Time {
+func (r Row) Expires() time.Time {
 	if r.TTL <= 0 {
 		return time.Time{}
 	}
