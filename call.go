@@ -14,6 +14,7 @@ import (
 
 	"github.com/elicit-go/elicit/internal/rawjson"
 	"github.com/elicit-go/elicit/internal/state"
+	"github.com/elicit-go/elicit/internal/tool"
 	"github.com/elicit-go/elicit/internal/wire"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -31,13 +32,16 @@ type call struct {
 	caps      clientCan
 	token     string // requestState
 	principal Principal
-	testing   bool // elicittest: no server, answers are believed
+	testing   bool      // elicittest: no server, answers are believed
+	run       *tool.Run // nil if the call is no task, and cannot become one
 
 	idMu sync.Mutex // its own, so that a logger that is called under mu may ask for it
 	id   [16]byte
 
 	mu        sync.Mutex
 	closed    bool // the handler has returned
+	detached  bool // the call goes on as a task
+	begun     bool // …from its Begin on
 	responses mcp.InputResponseMap
 	bound     *state.Binding // what a state of this call is bound to, once it was needed
 	carried   bool           // the request carried a state that is ours, expired or not
@@ -77,22 +81,26 @@ func from(ctx context.Context) (*call, error) {
 
 // receive is the middleware that New installs.
 func (s *Server) receive(next mcp.MethodHandler) mcp.MethodHandler {
-	return func(ctx context.Context, method string, req mcp.Request) (res mcp.Result, err error) {
+	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 		c, inner := s.newCall(method, req)
 		if c == nil {
 			return s.guard(ctx, method, "", func() (mcp.Result, error) { return next(ctx, method, req) })
 		}
+		c.run = c.takeRun(ctx)
 		if err := c.open(ctx); err != nil {
 			return nil, err
 		}
-		res, err = s.guard(ctx, method, c.name, func() (mcp.Result, error) {
-			res, err := next(context.WithValue(ctx, callKey{}, c), method, inner(c.st.Foreign))
-			if bad := wire.Encodable(res); err == nil && bad != nil {
-				return nil, internalError(fmt.Sprintf("server bug: the result of %s cannot be encoded: %v", c.what(), bad))
-			}
-			return res, err
+		req = inner(c.st.Foreign)
+		return c.mayBeTask(ctx, req, func(ctx context.Context) (mcp.Result, error) {
+			res, err := s.guard(ctx, method, c.name, func() (mcp.Result, error) {
+				res, err := next(context.WithValue(ctx, callKey{}, c), method, req)
+				if bad := wire.Encodable(res); err == nil && bad != nil {
+					return nil, internalError(fmt.Sprintf("server bug: the result of %s cannot be encoded: %v", c.what(), bad))
+				}
+				return res, err
+			})
+			return c.finish(ctx, res, err)
 		})
-		return c.finish(ctx, res, err)
 	}
 }
 
@@ -248,6 +256,11 @@ func (c *call) finish(ctx context.Context, res mcp.Result, err error) (mcp.Resul
 	defer c.mu.Unlock()
 	c.closed = true
 	res, err, goesOn := c.end(ctx, res, err)
+	return c.settle(ctx, res, err, goesOn)
+}
+
+// settle tells the Spender whether the call goes on in another round.
+func (c *call) settle(ctx context.Context, res mcp.Result, err error, goesOn bool) (mcp.Result, error) {
 	if c.claimed {
 		ctx := context.WithoutCancel(ctx)
 		settle := c.shop.spender.Spend
@@ -276,14 +289,16 @@ func (c *call) end(ctx context.Context, res mcp.Result, err error) (_ mcp.Result
 		c.log(ctx, slog.LevelError, "elicit: "+msg)
 		return nil, internalError(msg), false
 	}
+	if c.begun {
+		return c.begin(ctx, cause)
+	}
 	if len(c.asked) > 0 {
 		if !errors.Is(cause, ErrAsking) {
 			msg := fmt.Sprintf("server bug: %s asked %s but did not return the error of Require (return it, or wrap it with %%w)", c.what(), quoted(c.order))
 			c.log(ctx, slog.LevelError, "elicit: "+msg)
 			return nil, internalError(msg), false
 		}
-		r, err := c.ask(ctx)
-		return r, err, err == nil
+		return c.ask(ctx)
 	}
 	if errors.Is(cause, ErrAsking) {
 		msg := fmt.Sprintf("server bug: %s returned an asking error, but asked nothing in this round", c.what())
@@ -299,8 +314,7 @@ func (c *call) end(ctx context.Context, res mcp.Result, err error) (_ mcp.Result
 		return nil, internalError(msg), false
 	}
 	if needsInput(res) && c.modern {
-		r, err := c.asksByItself(ctx, res)
-		return r, err, err == nil
+		return c.asksByItself(ctx, res)
 	}
 	if r, ok := res.(*mcp.ReadResourceResult); ok && r != nil && c.used {
 		r.TTLMs, r.CacheScope = 0, "private" // made of an answer: nobody else's

@@ -97,7 +97,12 @@ func (r round) append(b []byte) []byte {
 }
 
 // ask is the result of a round that asks, with a state if there is something to remember.
-func (c *call) ask(ctx context.Context) (mcp.Result, error) {
+func (c *call) ask(ctx context.Context) (_ mcp.Result, _ error, goesOn bool) {
+	if c.handsOver() {
+		if res, err, taken := c.handOver(ctx, round{order: c.order, asked: c.asked}, ""); taken {
+			return res, err, err != nil
+		}
+	}
 	remember := c.remembers()
 	requests := mcp.InputRequestMap{}
 	for k, a := range c.asked {
@@ -108,11 +113,11 @@ func (c *call) ask(ctx context.Context) (mcp.Result, error) {
 	if remember {
 		token, err := c.seal(ctx, "")
 		if err != nil {
-			return nil, err
+			return nil, err, false
 		}
 		r.state = token
 	}
-	return c.inputRequired(r, requests, nil), nil
+	return c.inputRequired(r, requests, nil), nil, true
 }
 
 // remembers reports whether there is something to tell the next round, beside what is asked.
@@ -122,7 +127,7 @@ func (c *call) remembers() bool {
 
 // asksByItself is the result of a handler that asks without this library. What it keeps in a requestState of its own, and
 // what the handler has got through this library, is sealed within ours.
-func (c *call) asksByItself(ctx context.Context, res mcp.Result) (mcp.Result, error) {
+func (c *call) asksByItself(ctx context.Context, res mcp.Result) (_ mcp.Result, _ error, goesOn bool) {
 	var requests mcp.InputRequestMap
 	var own string
 	switch r := res.(type) {
@@ -133,27 +138,32 @@ func (c *call) asksByItself(ctx context.Context, res mcp.Result) (mcp.Result, er
 	case *mcp.ReadResourceResult:
 		requests, own = r.InputRequests, r.RequestState
 	default:
-		return res, nil
+		return res, nil, true
 	}
 	r := round{asked: map[string]*asking{}}
 	for _, k := range slices.Sorted(maps.Keys(requests)) {
 		// The SDK encodes a map with its requests' methods.
 		b, err := json.Marshal(mcp.InputRequestMap{k: requests[k]})
 		if err != nil {
-			return nil, internalError("server bug: " + err.Error())
+			return nil, internalError("server bug: " + err.Error()), false
 		}
 		raw, _ := rawjson.Get(b, k)
 		r.order = append(r.order, k)
 		r.asked[k] = &asking{wire: raw}
 	}
+	if c.handsOver() {
+		if res, err, taken := c.handOver(ctx, r, own); taken {
+			return res, err, err != nil
+		}
+	}
 	if own != "" || c.remembers() {
 		token, err := c.seal(ctx, own)
 		if err != nil {
-			return nil, err
+			return nil, err, false
 		}
 		r.state = token
 	}
-	return c.inputRequired(r, requests, res.GetMeta()), nil
+	return c.inputRequired(r, requests, res.GetMeta()), nil, true
 }
 
 // inputRequired is the input_required result of the call's method.

@@ -31,6 +31,9 @@ type Server struct {
 
 	mu       sync.RWMutex
 	features map[feature]map[string]state.Digest // by key
+	tasks    map[feature]tool.Task               // what is said of them
+	hasTasks bool
+	engine   tool.Tasks // nil without package tasks
 
 	ownSecret atomic.Bool // the random secret was spoken of
 }
@@ -191,11 +194,11 @@ type ToolOption = tool.Option
 // there; and a declared question may be answered without proof where there is nothing to move an answer from or to (see
 // [Question.Bound]).
 func Asks(questions ...AnyQuestion) ToolOption {
-	return func(c *tool.Config) {
+	return tool.OptionFunc(func(c *tool.Config) {
 		for _, q := range questions {
 			c.Asks = append(c.Asks, q.declared())
 		}
-	}
+	})
 }
 
 // feature is what declarations are for: the method is empty for whatever has the name.
@@ -210,7 +213,7 @@ func (s *Server) Declare(name string, opts ...ToolOption) {
 func (s *Server) declare(caller string, f feature, opts []ToolOption) {
 	var c tool.Config
 	for _, o := range opts {
-		o(&c)
+		o.Apply(&c)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -228,6 +231,7 @@ func (s *Server) declare(caller string, f feature, opts []ToolOption) {
 		asks[q.Key] = q.Digest
 	}
 	s.features[f] = asks
+	s.declareTask(f, c)
 }
 
 // AddTool is mcp.AddTool plus declarations: schemas come from In and Out unless t has them, arguments and outputs are

@@ -16,6 +16,10 @@ const skew = time.Minute
 // open verifies the state that a request carries, before its handler runs. What is refused looks the same to the client
 // whatever the reason; the reason goes to the log, the state never does.
 func (c *call) open(ctx context.Context) error {
+	if c.run != nil {
+		c.openRecord()
+		return nil
+	}
 	if err := c.identify(ctx); err != nil {
 		return err
 	}
@@ -102,19 +106,14 @@ func (c *call) seal(ctx context.Context, foreign string) (string, error) {
 	binding := c.binding(ctx)
 	c.callID()
 	now := c.shop.now().Truncate(time.Second)
-	st := c.st
+	st := c.nextState(foreign)
 	if st.Born.IsZero() {
 		st.Born = now
 	}
-	st.Binding, st.CallID, st.Issued, st.Foreign = *binding, c.id, now, foreign
-	st.Round++
+	st.Binding, st.CallID, st.Issued = *binding, c.id, now
 	st.Expires = now.Add(c.shop.opts.Expiry)
 	if end := st.Born.Add(c.shop.opts.MaxAge); st.Expires.After(end) {
 		st.Expires = end
-	}
-	st.Asked = map[string]state.Digest{}
-	for k, a := range c.asked {
-		st.Asked[k] = a.digest
 	}
 	plain := st.Append(nil)
 	if n := state.SealedLen(len(plain)); n > c.shop.opts.MaxState {

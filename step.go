@@ -42,6 +42,9 @@ func Step[T any](ctx context.Context, name string, fn func(context.Context) (T, 
 		}
 		c.st.Steps[name] = raw
 		c.mu.Unlock()
+		if err := c.keepStep(ctx, name, raw); err != nil {
+			return v, err
+		}
 	}
 	if err := json.Unmarshal(raw, &v); err != nil {
 		return v, fmt.Errorf("elicit: the result of step %q cannot be read back from JSON: %w", name, err)

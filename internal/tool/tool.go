@@ -12,15 +12,23 @@ import (
 // Config is what the options of a tool say.
 type Config struct {
 	Asks []Question
+	Task Task
 }
 
 // An Option changes a Config.
-type Option func(*Config)
+type Option interface{ Apply(*Config) }
+
+// OptionFunc is an Option that is a function.
+type OptionFunc func(*Config)
+
+// Apply implements Option.
+func (f OptionFunc) Apply(c *Config) { f(c) }
 
 // Question is a declared question: its key, the digest of its words, and what is wrong with it.
 type Question struct {
 	Key    string
 	Digest state.Digest
+	URL    bool // it sends the user to a page
 	Err    error
 }
 

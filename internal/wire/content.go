@@ -31,3 +31,38 @@ func Content(r *mcp.ElicitResult) json.RawMessage {
 	}
 	return b
 }
+
+// EncodeResponse is a response of the client's as JSON, with nothing of its content lost.
+func EncodeResponse(r mcp.InputResponse) json.RawMessage {
+	e, ok := r.(*mcp.ElicitResult)
+	if !ok || e == nil {
+		b, err := json.Marshal(r)
+		if err != nil { // only a value made in process can be like this
+			return json.RawMessage(cancelled)
+		}
+		return b
+	}
+	action, _ := json.Marshal(e.Action)
+	b := append([]byte(`{"action":`), action...)
+	if content := Content(e); content != nil {
+		b = append(append(b, `,"content":`...), content...)
+	}
+	return append(b, '}')
+}
+
+// DecodeResponses decodes responses of clients, by key, as a request carries them.
+func DecodeResponses(raw map[string]json.RawMessage) mcp.InputResponseMap {
+	var out mcp.InputResponseMap
+	for key, r := range raw {
+		if Readable(r) {
+			if out == nil {
+				out = mcp.InputResponseMap{}
+			}
+			out[key] = inputResponse(r)
+		}
+	}
+	return out
+}
+
+// Readable reports whether a response can be read in one way only. Others count as absent.
+func Readable(r json.RawMessage) bool { return readable(r) }
