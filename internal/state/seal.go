@@ -15,6 +15,7 @@ import (
 	"errors"
 	"fmt"
 	"hash"
+	"slices"
 	"sync"
 )
 
@@ -24,8 +25,11 @@ const MinSecret = 32
 // A Purpose separates tokens: what is sealed for one never opens for another.
 type Purpose string
 
-// StatePurpose is the purpose of a requestState.
-const StatePurpose Purpose = "state"
+// What is sealed.
+const (
+	StatePurpose Purpose = "state" // a requestState
+	TaskPurpose  Purpose = "task"  // a field of a task's row
+)
 
 // Why a token did not open. All of them look alike to a client; only a log tells them apart.
 var (
@@ -136,6 +140,19 @@ func aad(p Purpose, head []byte) []byte {
 
 // Seal encrypts plaintext for purpose p.
 func (r *Ring) Seal(p Purpose, plaintext []byte) (string, error) {
+	raw, err := r.seal(p, nil, plaintext)
+	if err != nil {
+		return "", err
+	}
+	return base64.RawURLEncoding.EncodeToString(raw), nil
+}
+
+// SealAt encrypts plaintext for purpose p and one place, such as a field of a row: it opens nowhere else.
+func (r *Ring) SealAt(p Purpose, place Digest, plaintext []byte) ([]byte, error) {
+	return r.seal(p, place[:], plaintext)
+}
+
+func (r *Ring) seal(p Purpose, place, plaintext []byte) ([]byte, error) {
 	k := r.keys[0]
 	raw := make([]byte, header, header+len(plaintext)+tagSize)
 	raw[0] = version
@@ -143,10 +160,9 @@ func (r *Ring) Seal(p Purpose, plaintext []byte) (string, error) {
 	rand.Read(raw[1+kidSize : header])
 	aead, nonce, err := k.cipher(p, raw[1+kidSize:header])
 	if err != nil {
-		return "", fmt.Errorf("sealing: %w", err)
+		return nil, fmt.Errorf("sealing: %w", err)
 	}
-	raw = aead.Seal(raw, nonce, plaintext, aad(p, raw))
-	return base64.RawURLEncoding.EncodeToString(raw), nil
+	return aead.Seal(raw, nonce, plaintext, append(aad(p, raw), place...)), nil
 }
 
 // SealedLen is the length of the token of n bytes of plaintext.
@@ -180,6 +196,19 @@ func (r *Ring) Open(p Purpose, token string, limit int) ([]byte, error) {
 	if !spells(token, raw) {
 		return nil, ErrMalformed
 	}
+	return r.open(p, nil, raw)
+}
+
+// OpenAt verifies and decrypts what SealAt sealed for purpose p and the place. It leaves sealed as it is.
+func (r *Ring) OpenAt(p Purpose, place Digest, sealed []byte) ([]byte, error) {
+	if len(sealed) < header+tagSize || sealed[0] != version {
+		return nil, ErrMalformed
+	}
+	return r.open(p, place[:], slices.Clone(sealed))
+}
+
+// open decrypts raw in place.
+func (r *Ring) open(p Purpose, place, raw []byte) ([]byte, error) {
 	for _, k := range r.keys {
 		if string(k.kid[:]) != string(raw[1:1+kidSize]) { // the kid is public
 			continue
@@ -188,7 +217,7 @@ func (r *Ring) Open(p Purpose, token string, limit int) ([]byte, error) {
 		if err != nil {
 			return nil, ErrForged
 		}
-		plain, err := aead.Open(raw[header:header], nonce, raw[header:], aad(p, raw))
+		plain, err := aead.Open(raw[header:header], nonce, raw[header:], append(aad(p, raw), place...))
 		if err != nil {
 			return nil, ErrForged
 		}
