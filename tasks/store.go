@@ -96,27 +96,27 @@ type Store interface {
 	Close() error
 }
 
-// A Status is what the specification calls a task's status.
-type Status string
+// A TaskStatus is what the specification calls a task's status.
+type TaskStatus string
 
 // The statuses of a task, as they go over the wire.
 const (
-	Working       Status = "working"
-	InputRequired Status = "input_required"
-	Completed     Status = "completed"
-	Failed        Status = "failed"
-	Cancelled     Status = "cancelled"
+	Working       TaskStatus = "working"
+	InputRequired TaskStatus = "input_required"
+	Completed     TaskStatus = "completed"
+	Failed        TaskStatus = "failed"
+	Cancelled     TaskStatus = "cancelled"
 )
 
 // Finished reports whether the status is final.
-func (s Status) Finished() bool { return s != Working && s != InputRequired }
+func (s TaskStatus) Finished() bool { return s != Working && s != InputRequired }
 
 // A Row is a task as a Store keeps it. At any time it is in one of three places: it has a Worker, which runs it; or it is
 // Due, and the next free worker claims it; or it rests, because it waits for an answer or is finished.
 type Row struct {
 	ID     string // random, unguessable; made by the caller
 	Owner  string // digest of the principal; what Limits.Owner counts by
-	Status Status
+	Status TaskStatus
 	Record []byte // all else; opaque to the store, and sealed
 
 	Version  int64  // grows with every write of the row; the first is 1

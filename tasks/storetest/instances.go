@@ -168,7 +168,7 @@ func compareRandom(t *testing.T, r *rand.Rand, prefix string, stores ...*store) 
 	for range 120 {
 		id := prefix + pick("a", "b", "c", "d")
 		worker := pick("w1", "w2")
-		status := tasks.Status(pick(string(tasks.Working), string(tasks.InputRequired), string(tasks.Completed)))
+		status := tasks.TaskStatus(pick(string(tasks.Working), string(tasks.InputRequired), string(tasks.Completed)))
 		next := []tasks.Next{{}, {Rest: true}, {Due: true}, {Due: true, After: time.Hour}, {Worker: worker}}[r.IntN(5)]
 		record := []byte(fmt.Sprint(r.Uint32()))
 		attempts, owner := r.IntN(3), pick("o1", "o2")
