@@ -42,7 +42,7 @@ var (
 // been told "cancel", is returned beside it when there is one. An [*UnsupportedError] when the server asks for
 // something else than an answer of a person, a [*ResultTypeError] when it answers with a task or a result type of the
 // future, a [*RoundsError] after 100 rounds of questions or 1000 of waiting, a *jsonrpc.Error (with errors.As) when it
-// refuses the call. A tool that failed is not an error here but a result with IsError.
+// refuses the call, an [*HTTPError] when an HTTP status is all that comes back. A tool that failed is not an error here but a result with IsError.
 //
 // The session should come from [Connect] or through [Wrap]: then StructuredContent is the server's own text, a
 // json.RawMessage, so that no number in it is rounded. Forms work on any session whose
@@ -141,7 +141,7 @@ func send(ctx context.Context, cs *mcp.ClientSession, params mcp.CallToolParams)
 			return res, nil
 		}
 		var rpc *jsonrpc.Error
-		if !errors.As(err, &rpc) {
+		if status := (*HTTPError)(nil); errors.As(err, &status) || !errors.As(err, &rpc) {
 			return nil, fmt.Errorf("calling tool %q: %w", params.Name, err)
 		}
 		switch {

@@ -54,8 +54,8 @@ type Options struct {
 // encodes Mcp-Name (specification: basic/transports/streamable-http, Value Encoding); and it leaves the rounds of a call
 // to [CallTool]. Close the session when done.
 //
-// Errors name the option or the endpoint at fault; a server's refusal is a *jsonrpc.Error (with errors.As). A message
-// of the server may have 32 MiB. When ctx ends, connecting ends; the session lives on.
+// Errors name the option or the endpoint at fault; a server's refusal is a *jsonrpc.Error (with errors.As), an HTTP status
+// without one an [*HTTPError], here and of every later request. A message of the server may have 32 MiB. When ctx ends, connecting ends; the session lives on.
 func Connect(ctx context.Context, impl *mcp.Implementation, endpoint string, opts *Options) (*mcp.ClientSession, error) {
 	var o Options
 	if opts != nil {
@@ -176,14 +176,14 @@ func (o *Options) client(impl *mcp.Implementation) *mcp.Client {
 			}
 		}
 	}
-	if o.Answerer == nil {
-		c := mcp.NewClient(impl, &co)
-		addRoots(c, o.Roots)
-		return c
+	if o.Answerer != nil {
+		co.ElicitationHandler = Handler(o.Answerer) // Makes the SDK declare the capability; the middleware answers.
 	}
-	co.ElicitationHandler = Handler(o.Answerer) // Makes the SDK declare the capability; the middleware answers.
 	c := mcp.NewClient(impl, &co)
-	c.AddReceivingMiddleware(newHandler(o.Answerer).middleware)
+	if o.Answerer != nil {
+		c.AddReceivingMiddleware(newHandler(o.Answerer).middleware)
+	}
+	c.AddSendingMiddleware(explain)
 	addRoots(c, o.Roots)
 	return c
 }

@@ -79,12 +79,14 @@ func (t *roundTripper) RoundTrip(req *http.Request) (*http.Response, error) {
 	bound()
 	if err != nil {
 		t.tap(WireMessage{Exchange: n, Kind: WireFailure, Body: []byte(err.Error())})
+		noteFault(ctx, err)
 		return nil, err
 	}
 	head := WireMessage{Exchange: n, Kind: WireResponse, Status: res.StatusCode, Header: res.Header.Clone()}
 	switch media, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type")); media {
 	case "text/event-stream":
 		t.tap(head)
+		noteFault(ctx, nil)
 		res.Body = &eventReader{
 			body: res.Body, src: newLineReader(res.Body, maxMessage),
 			pass: func(data []byte) []byte {
@@ -110,10 +112,16 @@ func (t *roundTripper) RoundTrip(req *http.Request) (*http.Response, error) {
 			if c != nil && req.Context().Err() == nil {
 				c.broke(err)
 			}
+			noteFault(ctx, err)
 			return nil, err
 		}
 		head.Body = data
 		t.tap(head)
+		if e := statusError(res.StatusCode, media, data); req.Method == http.MethodPost && e != nil {
+			noteFault(ctx, e)
+		} else {
+			noteFault(ctx, nil)
+		}
 		if media == "application/json" && res.StatusCode < 300 {
 			data = t.keeper.message(data, c, id)
 		}
@@ -219,5 +227,7 @@ func stayPut(req *http.Request, via []*http.Request) error {
 	}
 	target := *req.URL
 	target.User, target.RawQuery, target.Fragment = nil, "", ""
-	return errors.New("the server redirects to " + PlainLine(target.String()) + ": use that address if you trust it")
+	err := errors.New("the server redirects to " + PlainLine(target.String()) + ": use that address if you trust it")
+	noteFault(req.Context(), err)
+	return err
 }

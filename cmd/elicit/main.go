@@ -22,6 +22,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"os/signal"
 	"slices"
@@ -143,11 +144,22 @@ func run(ctx context.Context, con *console, args []string) int {
 	return code
 }
 
-// problem prints what went wrong. The text may quote a server.
+// problem prints what went wrong, and what may help. The text may quote a server.
 func (c *console) problem(err error) {
-	if text := err.Error(); text != "" {
-		c.say("elicit: " + text)
+	text := err.Error()
+	if text == "" {
+		return
 	}
+	var status *answer.HTTPError
+	if errors.As(err, &status) {
+		switch status.Status {
+		case http.StatusUnauthorized, http.StatusForbidden:
+			text += "; give a token it takes by --token-env or --token-file"
+		case http.StatusNotFound, http.StatusMethodNotAllowed:
+			text += "; is this the address of an MCP server, with its whole path?"
+		}
+	}
+	c.say("elicit: " + text)
 }
 
 // say prints a line for the person. The text may quote a server.

@@ -206,7 +206,7 @@ func TestUsage(t *testing.T) {
 
 func TestUnreachable(t *testing.T) {
 	s := httptest.NewServer(http.NotFoundHandler())
-	try(t, "call", s.URL, "X").want(t, exitServer, "", "Not Found")
+	try(t, "call", s.URL, "X").want(t, exitServer, "", "HTTP 404 Not Found")
 	s.Close()
 	try(t, "call", s.URL, "X").want(t, exitServer, "", "connection refused")
 
@@ -216,6 +216,81 @@ func TestUnreachable(t *testing.T) {
 	}))
 	defer silent.Close()
 	try(t, "call", silent.URL, "X", "--timeout=200ms").want(t, exitServer, "", "within 200ms", "--timeout")
+}
+
+// A status without a message of MCP is said as it is, wherever it comes.
+func TestHTTPStatus(t *testing.T) {
+	for _, tt := range []struct {
+		status int
+		media  string
+		body   string
+		want   []string
+	}{
+		{500, "text/plain", "out of \x1b[31mmemory\n", []string{`the server answered with HTTP 500 Internal Server Error "out of [31mmemory"`}},
+		{500, "application/json", `{"error":"no database"}`, []string{"HTTP 500 Internal Server Error", "no database"}},
+		{502, "text/html", "<html>nginx</html>", []string{"the server answered with HTTP 502 Bad Gateway"}},
+		{503, "", "", []string{"HTTP 503 Service Unavailable"}},
+		{429, "text/plain", "slow down", []string{`HTTP 429 Too Many Requests "slow down"`}},
+		{401, "", "", []string{"HTTP 401 Unauthorized", "--token-env"}},
+		{404, "text/plain", "404 page not found", []string{`HTTP 404 Not Found`, "is this the address of an MCP server"}},
+		{302, "", "", []string{"HTTP 302 Found"}},
+	} {
+		for _, method := range []string{"", "tools/list", "tools/call"} {
+			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				body, _ := io.ReadAll(r.Body)
+				var msg struct {
+					ID     json.RawMessage
+					Method string
+				}
+				_ = json.Unmarshal(body, &msg)
+				if method == "" || msg.Method == method {
+					w.Header().Set("Content-Type", tt.media)
+					w.WriteHeader(tt.status)
+					_, _ = io.WriteString(w, tt.body)
+					return
+				}
+				w.Header().Set("Content-Type", "application/json")
+				fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":{"supportedVersions":["2026-07-28"],"capabilities":{"tools":{}},"resultType":"complete"}}`, msg.ID)
+			}))
+			args := []string{"call", s.URL, "T", "--timeout", "10s"}
+			if method == "tools/list" {
+				args = []string{"tools", s.URL, "--timeout", "10s"}
+			}
+			o := try(t, args...)
+			o.want(t, exitServer, "", tt.want...)
+			if strings.Contains(o.err, "-32005") || strings.Contains(o.err, "rejected") || strings.Contains(o.err, "\x1b") || strings.Contains(o.err, "nginx") {
+				t.Errorf("%d to %q: %s", tt.status, method, o.err)
+			}
+			s.Close()
+		}
+	}
+}
+
+// A server that goes away between two rounds has not answered with an error.
+func TestServerGoes(t *testing.T) {
+	var s *httptest.Server
+	s = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		var msg struct {
+			ID     json.RawMessage
+			Method string
+		}
+		_ = json.Unmarshal(body, &msg)
+		out := `{"supportedVersions":["2026-07-28"],"capabilities":{"tools":{}},"resultType":"complete"}`
+		if msg.Method == "tools/call" {
+			out = asks(`{"message":"m","requestedSchema":{"type":"object","properties":{}}}`)
+			_ = s.Listener.Close()
+			w.Header().Set("Connection", "close")
+		}
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":%s}`, msg.ID, out)
+	}))
+	defer s.Close()
+	o := try(t, "call", s.URL, "T", "--accept", "q")
+	o.want(t, exitServer, "", "connection refused")
+	if strings.Contains(o.err, "rejected") {
+		t.Error(o.err)
+	}
 }
 
 func TestAnswersFile(t *testing.T) {

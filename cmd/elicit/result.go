@@ -60,12 +60,16 @@ func failure(con *console, tool string, res *mcp.CallToolResult, err error) erro
 		}
 		return &exitError{exitUnanswered, err}
 	}
+	var status *answer.HTTPError
 	var rpc *jsonrpc.Error
-	if errors.As(err, &rpc) {
+	if !errors.As(err, &status) && errors.As(err, &rpc) && rpc.Code != rejected {
 		return &exitError{exitServer, fmt.Errorf("calling %s: the server answered with error %d: %s", tool, rpc.Code, rpc.Message)}
 	}
 	return &exitError{exitServer, err}
 }
+
+// rejected is the code by which the SDK says that a request did not get through; no server has answered.
+const rejected = -32005
 
 // remedy names the flags that would have answered.
 func remedy(m *answer.MissingError) string {
