@@ -84,12 +84,16 @@ interop: node ## Clients and schemas of others: the TypeScript SDK, MCP Inspecto
 	$(call part,forms as others read them,$(call e2e,forms))
 
 .PHONY: people
-people: node chromium ## The command line at a real terminal, and the pages in a real browser
+people: node chromium shells ## The command line at a real terminal and in shells, and the pages in a real browser
 	$(call part,terminal and browser,$(call e2e,terminal); $(call e2e,browser))
 
 .PHONY: chromium
 chromium: ## Install Chromium, where there is none and Debian's packages are
 	@command -v chromium chromium-browser google-chrome >/dev/null || { printf '\n=== apt-get install chromium\n'; apt-get update -qq && apt-get install -y -qq chromium >/dev/null; }
+
+.PHONY: shells
+shells: ## Install zsh and fish, where they are missing and Debian's packages are
+	@{ command -v zsh && command -v fish; } >/dev/null || { printf '\n=== apt-get install zsh fish\n'; apt-get update -qq && apt-get install -y -qq zsh fish >/dev/null; }
 
 # Packages are installed when they are missing, or others than the lock file's, and only then: npm ci removes the copy of
 # the lock file that says which ones are there. internal/e2e/harness looks at the same copy.

@@ -17,7 +17,7 @@ type answerFlags struct {
 	Accept  []string `sep:"none" placeholder:"KEY" help:"Accept a question without values but those of --answer."`
 	Decline []string `sep:"none" placeholder:"KEY" help:"Say no to a question."`
 	Cancel  []string `sep:"none" placeholder:"KEY" help:"Cancel a question, choosing nothing."`
-	Answers string   `placeholder:"FILE" help:"Answers in JSON: {\"KEY\": {\"FIELD\": VALUE}, \"KEY\": \"decline\"}; - is stdin."`
+	Answers string   `placeholder:"FILE" complete:"files" help:"Answers in JSON: {\"KEY\": {\"FIELD\": VALUE}, \"KEY\": \"decline\"}; - is stdin."`
 
 	Terminal   bool `help:"Ask at the terminal what no flag answers; the default where there is one."`
 	Browser    bool `aliases:"web" help:"Ask on a page in the browser, served on this machine for one answer."`

@@ -12,7 +12,7 @@ type callCmd struct {
 	Tool string `arg:"" optional:"" help:"The tool to call: ShipOrder"`
 
 	Arg  []string `sep:"none" placeholder:"NAME=VALUE" help:"An argument of the tool, converted to the type the tool's schema names."`
-	Args string   `aliases:"args-json" placeholder:"JSON|FILE" help:"All arguments as a JSON object, or the file that has it; - is stdin."`
+	Args string   `aliases:"args-json" placeholder:"JSON|FILE" complete:"files" help:"All arguments as a JSON object, or the file that has it; - is stdin."`
 	answerFlags
 	JSON bool `help:"Print the whole result as JSON."`
 	serverFlags

@@ -16,12 +16,10 @@ type checkCmd struct {
 	URL  string `arg:"" help:"Where the server is: http://localhost:5280/"`
 	Tool string `arg:"" optional:"" help:"A tool that asks for a form when it is called without arguments. Without one, what asks and answers is not checked."`
 
-	Safe      bool     `help:"Calling the tool and accepting what it asks does no harm: accept, with values made up."`
-	Yes       bool     `help:"Check a server on another machine: it is yours, or you may."`
-	JSON      bool     `help:"Print the checklist as JSON."`
-	TokenEnv  string   `placeholder:"NAME" help:"Send the bearer token that this environment variable has."`
-	TokenFile string   `placeholder:"FILE" help:"Send the bearer token that this file has; - is stdin."`
-	Header    []string `sep:"none" placeholder:"NAME: VALUE" help:"Add a header to every request."`
+	Safe bool `help:"Calling the tool and accepting what it asks does no harm: accept, with values made up."`
+	Yes  bool `help:"Check a server on another machine: it is yours, or you may."`
+	JSON bool `help:"Print the checklist as JSON."`
+	credentialFlags
 }
 
 func (*checkCmd) Help() string {
@@ -36,8 +34,7 @@ Examples:
 
 func (c *checkCmd) Run(ctx context.Context, con *console) error {
 	opts := &answer.Options{Header: http.Header{}}
-	flags := serverFlags{TokenEnv: c.TokenEnv, TokenFile: c.TokenFile, Header: c.Header}
-	if err := flags.credentials(con, opts); err != nil {
+	if err := c.credentials(con, opts); err != nil {
 		return err
 	}
 	if opts.Token != "" {

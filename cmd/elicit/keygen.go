@@ -9,7 +9,12 @@ import (
 type keygenCmd struct{}
 
 func (*keygenCmd) Help() string {
-	return "The secret, 32 random bytes in Base64, goes to stdout, so that it can be put where it is kept without being seen."
+	return `The secret, 32 random bytes in Base64, goes to stdout, so that it can be put where it is kept without being seen.
+
+Examples:
+
+  elicit keygen > secret
+  ELICIT_SECRET=$(elicit keygen) shop`
 }
 
 func (*keygenCmd) Run(con *console) error {

@@ -9,8 +9,10 @@
 //	elicit preview FILE              shows a form as its users will see it
 //	elicit check URL [TOOL]          tests a server against the specification
 //	elicit keygen                    a fresh secret for elicit.Options.Secrets
-//	elicit version
 //	elicit doc                       writes what doc comments say into Go code, for forms to show
+//	elicit completion bash           a script that completes command lines, also for zsh and fish
+//	elicit version
+//	elicit help [COMMAND]
 //
 // Results go to stdout, everything else to stderr. Exit codes: 0 the tool succeeded; 1 it reported an error; 2 the
 // command line is wrong; 3 the server could not be reached or understood, or refused the call; 4 an answer was needed
@@ -46,17 +48,27 @@ const (
 )
 
 type cli struct {
-	Demo    demoCmd    `cmd:"" help:"Start a server with a tool that asks, call it, and show both requests."`
-	Call    callCmd    `cmd:"" help:"Call a tool of an MCP server and answer what it asks."`
-	Tools   toolsCmd   `cmd:"" help:"List the tools of an MCP server."`
-	Check   checkCmd   `cmd:"" help:"Test an MCP server from outside against the specification."`
-	Preview previewCmd `cmd:"" help:"Show a form, from a schema or a result that asks, as its users will see it."`
-	Keygen  keygenCmd  `cmd:"" help:"Print a fresh secret for elicit.Options.Secrets."`
-	Version versionCmd `cmd:"" help:"Print the version."`
-	Doc     docCmd     `cmd:"" passthrough:"" help:"Write what doc comments say into Go code, for forms to show."`
+	Demo       demoCmd       `cmd:"" help:"Start a server with a tool that asks, call it, and show both requests."`
+	Call       callCmd       `cmd:"" help:"Call a tool of an MCP server and answer what it asks."`
+	Tools      toolsCmd      `cmd:"" help:"List the tools of an MCP server."`
+	Check      checkCmd      `cmd:"" help:"Test an MCP server from outside against the specification."`
+	Preview    previewCmd    `cmd:"" help:"Show a form, from a schema or a result that asks, as its users will see it."`
+	Keygen     keygenCmd     `cmd:"" help:"Print a fresh secret for elicit.Options.Secrets."`
+	Doc        docCmd        `cmd:"" passthrough:"" help:"Write what doc comments say into Go code, for forms to show."`
+	Completion completionCmd `cmd:"" help:"Print a script that completes command lines in your shell."`
+	Version    versionCmd    `cmd:"" help:"Print the version."`
+	Help       helpCmd       `cmd:"" help:"Explain a command, with examples."`
 }
 
 const description = `Call MCP tools that ask their user for a form in the middle of a call.
+
+Examples:
+
+  elicit demo
+  elicit call http://localhost:5280/ ShipOrder
+  elicit call ShipOrder -- go run ./examples/shiporder -stdio
+  elicit check http://localhost:5280/ ShipOrder --safe
+  elicit help call
 
 Exit codes: 0 success, 1 the tool reported an error, 2 wrong usage, 3 the server could not be reached or refused the call, 4 an answer was needed and not available.`
 
@@ -115,6 +127,10 @@ func run(ctx context.Context, con *console, args []string) int {
 		kong.BindTo(ctx, (*context.Context)(nil)), kong.Bind(con))
 	if err != nil {
 		panic(err) // A fault in the declarations above.
+	}
+	if len(args) > 0 && args[0] == completing {
+		complete(con.out, parser.Model, args[1:])
+		return exitOK
 	}
 	if i := slices.Index(args, "--"); i >= 0 {
 		args, con.command = args[:i], append([]string{}, args[i+1:]...)

@@ -459,3 +459,18 @@ func TestBinary(t *testing.T) {
 		}
 	}
 }
+
+// Every command explains itself, and those with flags by examples.
+func TestHelp(t *testing.T) {
+	if o := try(t, "help"); o.code != exitOK || o.err != "" || !strings.Contains(o.out, "elicit call ShipOrder -- ") {
+		t.Errorf("%+v", o)
+	}
+	for _, command := range []string{"demo", "call", "tools", "check", "preview", "keygen", "completion", "version", "help", "doc"} {
+		o := try(t, "help", command)
+		o.want(t, exitOK, try(t, command, "--help").out)
+		if command != "doc" && (!strings.Contains(o.out, "Examples:\n") || !strings.Contains(o.out, "    elicit "+command)) {
+			t.Errorf("help %s has no examples:\n%s", command, o.out)
+		}
+	}
+	try(t, "help", "nothing").want(t, exitUsage, "", "unexpected argument nothing")
+}

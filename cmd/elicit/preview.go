@@ -12,7 +12,7 @@ import (
 )
 
 type previewCmd struct {
-	File       string `arg:"" help:"A requestedSchema, or a result with resultType input_required, in JSON; - is stdin."`
+	File       string `arg:"" complete:"files" help:"A requestedSchema, or a result with resultType input_required, in JSON; - is stdin."`
 	Browser    bool   `aliases:"web" help:"Show it on a page in the browser."`
 	Terminal   bool   `help:"Show it at the terminal; the default."`
 	Accessible bool   `help:"Show it line by line, as for screen readers."`

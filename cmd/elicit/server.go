@@ -17,13 +17,17 @@ import (
 
 // serverFlags say how to speak to a server.
 type serverFlags struct {
-	Wire wireMode `placeholder:"raw" help:"Print every message to stderr, without credentials and states; --wire=raw with them."`
+	Wire wireMode `placeholder:"raw" complete:"raw,on,off" help:"Print every message to stderr, without credentials and states; --wire=raw with them."`
+	credentialFlags
+	Protocol string        `placeholder:"VERSION" complete:"2026-07-28,2025-11-25,2025-06-18" help:"Protocol version to speak: 2026-07-28, 2025-11-25, 2025-06-18. Default: the newest that both know."`
+	Timeout  time.Duration `default:"5m" help:"How long to wait for the server, not counting the time that answering takes; 0 is for ever."`
+}
 
-	TokenEnv  string        `placeholder:"NAME" help:"Send the bearer token that this environment variable has."`
-	TokenFile string        `placeholder:"FILE" help:"Send the bearer token that this file has; - is stdin."`
-	Header    []string      `sep:"none" placeholder:"NAME: VALUE" help:"Add a header to every request. Its value is hidden by --wire."`
-	Protocol  string        `placeholder:"VERSION" help:"Protocol version to speak: 2026-07-28, 2025-11-25, 2025-06-18. Default: the newest that both know."`
-	Timeout   time.Duration `default:"5m" help:"How long to wait for the server, not counting the time that answering takes; 0 is for ever."`
+// credentialFlags are what goes with every request to a server with a URL.
+type credentialFlags struct {
+	TokenEnv  string   `placeholder:"NAME" complete:"env" help:"Send the bearer token that this environment variable has."`
+	TokenFile string   `placeholder:"FILE" complete:"files" help:"Send the bearer token that this file has; - is stdin."`
+	Header    []string `sep:"none" placeholder:"NAME: VALUE" help:"Add a header to every request. Its value is hidden by --wire."`
 }
 
 // tool is the name of the tool. Where a command follows --, there is no URL before it.
@@ -91,7 +95,7 @@ func (f *serverFlags) connect(ctx context.Context, con *console, address string,
 }
 
 // credentials reads the token and the headers.
-func (f *serverFlags) credentials(con *console, opts *answer.Options) error {
+func (f *credentialFlags) credentials(con *console, opts *answer.Options) error {
 	for _, h := range f.Header {
 		name, value, ok := strings.Cut(h, ":")
 		if !ok || strings.TrimSpace(name) == "" {

@@ -7,6 +7,14 @@ import (
 
 type versionCmd struct{}
 
+func (*versionCmd) Help() string {
+	return `It names the SDK and the Go that this build was made with as well: a report of a fault needs all three.
+
+Examples:
+
+  elicit version`
+}
+
 func (*versionCmd) Run(con *console) error {
 	line := "elicit " + version()
 	if info, ok := debug.ReadBuildInfo(); ok {

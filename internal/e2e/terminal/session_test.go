@@ -58,6 +58,9 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
+// quick keeps programs that are built with the race detector from sleeping for a second when they end.
+const quick = "GORACE=atexit_sleep_ms=0"
+
 // command is the command line with these arguments and environment, over that of the tests.
 func command(t *testing.T, env []string, args ...string) *exec.Cmd {
 	t.Helper()
@@ -69,7 +72,7 @@ func command(t *testing.T, env []string, args ...string) *exec.Cmd {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(path, args...)
-	cmd.Env = append(os.Environ(), "TERM=xterm-256color", "ACCESSIBLE=", "NO_COLOR=")
+	cmd.Env = append(os.Environ(), "TERM=xterm-256color", "ACCESSIBLE=", "NO_COLOR=", quick)
 	cmd.Env = append(cmd.Env, env...)
 	return cmd
 }
@@ -77,7 +80,13 @@ func command(t *testing.T, env []string, args ...string) *exec.Cmd {
 // start runs the command line at a terminal of the given size.
 func start(t *testing.T, width, height int, env []string, args ...string) *session {
 	t.Helper()
-	s := &session{t: t, cmd: command(t, env, args...), done: make(chan struct{}), screen: vt.NewEmulator(width, height)}
+	return startCommand(t, width, height, command(t, env, args...))
+}
+
+// startCommand runs any command at a terminal of the given size.
+func startCommand(t *testing.T, width, height int, cmd *exec.Cmd) *session {
+	t.Helper()
+	s := &session{t: t, cmd: cmd, done: make(chan struct{}), screen: vt.NewEmulator(width, height)}
 	var err error
 	if s.tty, err = pty.StartWithSize(s.cmd, &pty.Winsize{Cols: uint16(width), Rows: uint16(height)}); err != nil {
 		t.Fatal(err)
