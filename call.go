@@ -34,6 +34,7 @@ type call struct {
 	principal Principal
 	testing   bool      // elicittest: no server, answers are believed
 	run       *tool.Run // nil if the call is no task, and cannot become one
+	meta      mcp.Meta
 
 	idMu sync.Mutex // its own, so that a logger that is called under mu may ask for it
 	id   [16]byte
@@ -130,6 +131,7 @@ func (s *Server) newCall(method string, req mcp.Request) (c *call, inner func(fo
 		}
 		c.name, c.arguments = r.Params.Name, r.Params.Arguments
 		c.session, c.modern = r.Session, modern(r.Params.Meta)
+		c.meta = r.Params.Meta
 		c.caps = capabilities(r.Params.Meta, r.ClientCapabilities)
 		c.responses, c.token = r.Params.InputResponses, r.Params.RequestState
 		inner = func(foreign string) mcp.Request {
@@ -153,6 +155,7 @@ func (s *Server) newCall(method string, req mcp.Request) (c *call, inner func(fo
 		}
 		c.name = r.Params.Name
 		c.session, c.modern = r.Session, modern(r.Params.Meta)
+		c.meta = r.Params.Meta
 		c.caps = capabilities(r.Params.Meta, r.ClientCapabilities)
 		c.responses, c.token = r.Params.InputResponses, r.Params.RequestState
 		inner = func(foreign string) mcp.Request {
@@ -170,6 +173,7 @@ func (s *Server) newCall(method string, req mcp.Request) (c *call, inner func(fo
 		}
 		c.name = r.Params.URI
 		c.session, c.modern = r.Session, modern(r.Params.Meta)
+		c.meta = r.Params.Meta
 		c.caps = capabilities(r.Params.Meta, r.ClientCapabilities)
 		c.responses, c.token = r.Params.InputResponses, r.Params.RequestState
 		inner = func(foreign string) mcp.Request {
@@ -256,6 +260,9 @@ func (c *call) finish(ctx context.Context, res mcp.Result, err error) (mcp.Resul
 	defer c.mu.Unlock()
 	c.closed = true
 	res, err, goesOn := c.end(ctx, res, err)
+	if !goesOn {
+		c.endLinks(ctx)
+	}
 	return c.settle(ctx, res, err, goesOn)
 }
 

@@ -107,7 +107,7 @@ func ExampleQuestion_Err() {
 	// Output:
 	// elicit: question "a#b": a key cannot contain #, which marks repeated askings
 	// elicit: question "region": form: field "choice": it has no options to choose from
-	// elicit: question "sure": its message contains the URL https://go.dev; a form must not lead people to links (MCP 2026-07-28, client/elicitation, Safe URL Handling)
+	// elicit: question "sure": its message contains the URL https://go.dev; a message must not lead people to links (MCP 2026-07-28, client/elicitation, Safe URL Handling)
 }
 
 // CanAsk tells whether this client can show the question, before anything is asked.

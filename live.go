@@ -28,20 +28,13 @@ func (c *call) requireLive(ctx context.Context, p Pending) error {
 	}
 	message := q.message
 	for {
-		r, err := c.unlocked(func() (mcp.InputResponse, error) { return c.askLive(ctx, q, message, schema) })
-		if c.closed {
-			return fmt.Errorf("elicit: %s has already returned", c.name)
-		}
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if errors.Is(err, errTooLong) {
-			c.log(ctx, slog.LevelInfo, "elicit: the user did not answer in time", "key", q.key)
-			return &UnavailableError{Key: q.key, Reason: fmt.Sprintf("there was no answer within %v", c.shop.opts.Expiry)}
-		}
-		if err != nil {
-			c.log(ctx, slog.LevelWarn, "elicit: the client answered a question with an error", "key", q.key, "error", err)
-			return &UnavailableError{Key: q.key, Reason: "the client answered with an error"}
+		var r mcp.InputResponse
+		err := c.unlocked(func() (err error) {
+			r, err = c.askLive(ctx, q, message, schema)
+			return err
+		})
+		if err := c.liveFailed(ctx, q, err); err != nil {
+			return err
 		}
 		action, content := read(q.kind, r)
 		action, kept, problems := p.take(action, content)
@@ -61,8 +54,25 @@ func (c *call) requireLive(ctx context.Context, p Pending) error {
 	}
 }
 
+// liveFailed is the error of a question that was asked over the session, with err.
+func (c *call) liveFailed(ctx context.Context, q *ask, err error) error {
+	switch {
+	case c.closed:
+		return fmt.Errorf("elicit: %s has already returned", c.name)
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.Is(err, errTooLong):
+		c.log(ctx, slog.LevelInfo, "elicit: the user did not answer in time", "key", q.key)
+		return &UnavailableError{Key: q.key, Reason: fmt.Sprintf("there was no answer within %v", c.shop.opts.Expiry)}
+	case err != nil:
+		c.log(ctx, slog.LevelWarn, "elicit: the client answered a question with an error", "key", q.key, "error", err)
+		return &UnavailableError{Key: q.key, Reason: "the client answered with an error"}
+	}
+	return nil
+}
+
 // unlocked runs f without c.mu, which the caller holds, and holds again whatever f does.
-func (c *call) unlocked(f func() (mcp.InputResponse, error)) (mcp.InputResponse, error) {
+func (c *call) unlocked(f func() error) error {
 	c.mu.Unlock()
 	defer c.mu.Lock()
 	return f()
@@ -95,6 +105,9 @@ func (c *call) older(q *ask) (schema json.RawMessage, reason string) {
 	if lacks := c.lacks(q); lacks != "" {
 		return nil, fmt.Sprintf("this client cannot be asked: it did not declare the capability %s", lacks)
 	}
+	if q.kind == urlKind && v < revision2025November {
+		return nil, fmt.Sprintf("the client speaks protocol revision %s, which cannot send people to a page", v)
+	}
 	if q.kind != formKind {
 		return nil, ""
 	}
@@ -113,9 +126,20 @@ func (c *call) older(q *ask) (schema json.RawMessage, reason string) {
 
 var errTooLong = errors.New("the user took too long")
 
-// askLive asks once. It ends when the user takes longer than Expiry, or the session ends: the SDK would wait for the
-// handler to end a session, and the handler for the client.
-func (c *call) askLive(ctx context.Context, q *ask, message string, schema json.RawMessage) (r mcp.InputResponse, err error) {
+// askLive asks once.
+func (c *call) askLive(ctx context.Context, q *ask, message string, schema json.RawMessage) (mcp.InputResponse, error) {
+	return c.live(ctx, func(ctx context.Context) (mcp.InputResponse, error) {
+		if q.kind != formKind {
+			return askOther(ctx, c.session, q)
+		}
+		return c.session.Elicit(context.WithValue(ctx, schemaKey{}, schema), &mcp.ElicitParams{
+			Meta: mcp.Meta{wire.KeyMeta: q.key}, Mode: "form", Message: message})
+	})
+}
+
+// live runs f, which waits for the user. It ends when the user takes longer than Expiry, or the session ends: the SDK would
+// wait for the handler to end a session, and the handler for the client.
+func (c *call) live(ctx context.Context, f func(context.Context) (mcp.InputResponse, error)) (r mcp.InputResponse, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, c.shop.opts.Expiry, errTooLong)
 	defer cancel()
 	stop := wire.OnSessionEnd(ctx, cancel)
@@ -125,11 +149,7 @@ func (c *call) askLive(ctx context.Context, q *ask, message string, schema json.
 			err = errTooLong
 		}
 	}()
-	if q.kind != formKind {
-		return askOther(ctx, c.session, q)
-	}
-	return c.session.Elicit(context.WithValue(ctx, schemaKey{}, schema), &mcp.ElicitParams{
-		Meta: mcp.Meta{wire.KeyMeta: q.key}, Mode: "form", Message: message})
+	return f(ctx)
 }
 
 type schemaKey struct{}

@@ -17,7 +17,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// A Question is a key and what is asked: a form, or one of the deprecated sampling and roots requests. It is immutable,
+// A Question is a key and what is asked: a form, a page to open, or one of the deprecated sampling and roots requests. It is immutable,
 // safe for concurrent use, and usually a package variable, so that its key is written once. The methods that change a
 // question return a copy.
 //
@@ -57,6 +57,7 @@ type ask struct {
 	wire         json.RawMessage                            // {"method":…,"params":…}; set by sealed
 	hints        func(content []byte) json.RawMessage       // the schema with valid values as defaults
 	legacy       func() (schema json.RawMessage, err error) // the schema in the shape of 2025-06-18
+	url          tool.URL                                   // of a question that sends people to a page
 	runtime      bool                                       // the message was made at run time
 	words        error                                      // what is wrong with the message; set by sealed
 	err          error
@@ -99,7 +100,13 @@ func consentOnly[T any](f *form.Form[T]) bool {
 }
 
 func formAsk[T any](key, message string, f *form.Form[T]) ask {
-	return ask{kind: formKind, key: key, message: message, schema: f.Schema(), err: f.Err(), hints: f.SchemaWithDefaults, legacy: f.LegacySchema}
+	err := f.Err()
+	for name, p := range f.Fields() {
+		if p.Hidden {
+			err = fmt.Errorf("the value of its field %q is hidden, so it must not go through a form (MCP 2026-07-28, client/elicitation, Form Mode Security): ask for it on a page, with page.Secret", name)
+		}
+	}
+	return ask{kind: formKind, key: key, message: message, schema: f.Schema(), err: err, hints: f.SchemaWithDefaults, legacy: f.LegacySchema}
 }
 
 // accept is the result of a client that accepts with content.
@@ -252,7 +259,7 @@ func (q *ask) keyErr() error {
 }
 
 func (q *ask) messageErr() error {
-	if q.kind != formKind {
+	if q.kind != formKind && q.kind != urlKind {
 		return nil
 	}
 	if strings.TrimSpace(q.message) == "" {
@@ -262,10 +269,10 @@ func (q *ask) messageErr() error {
 		return nil
 	}
 	if url := sensitive.URL(q.message); url != "" {
-		return fmt.Errorf("its message contains the URL %s; a form must not lead people to links (MCP 2026-07-28, client/elicitation, Safe URL Handling)", url)
+		return fmt.Errorf("its message contains the URL %s; a message must not lead people to links (MCP 2026-07-28, client/elicitation, Safe URL Handling)", url)
 	}
-	if word := sensitive.InText(q.message); word != "" {
-		return fmt.Errorf("its message seems to ask for a credential (%q), which a form must not (MCP 2026-07-28, client/elicitation, Form Mode Security); if it does not, say it in other words, or with WithMessagef", word)
+	if word := sensitive.InText(q.message); word != "" && q.kind == formKind {
+		return fmt.Errorf("its message seems to ask for a credential (%q), which a form must not (MCP 2026-07-28, client/elicitation, Form Mode Security); ask on a page (page.Secret), or, if it does not, say it in other words, or with WithMessagef", word)
 	}
 	return nil
 }
@@ -295,7 +302,7 @@ func (q *Question[T]) Bound() *Question[T] {
 }
 
 func (q *Question[T]) declared() tool.Question {
-	return tool.Question{Key: q.key, Digest: q.digest, Err: q.Err()}
+	return tool.Question{Key: q.key, Digest: q.digest, Err: q.Err(), URL: q.url != nil, Page: q.url}
 }
 
 // sealed cleans and checks the words, and computes their digest and their encoding. It changes q, which nobody else has yet.
@@ -306,6 +313,8 @@ func (q *Question[T]) sealed() *Question[T] {
 	case formKind:
 		q.digest = state.DigestOf(string(q.kind), q.message, string(q.schema))
 		q.wire = encodeForm(q.message, q.schema)
+	case urlKind:
+		q.digest = q.digestURL()
 	default:
 		b, err := json.Marshal(q.request)
 		if err != nil {

@@ -61,6 +61,12 @@ func (q *Question[T]) Into(a *Answer[T]) Pending {
 			*a = x
 		}
 		return x.action, kept, problems
+	}, given: func(v any) bool {
+		x, ok := q.given(v)
+		if ok {
+			*a = x
+		}
+		return ok
 	}}
 }
 
@@ -69,6 +75,8 @@ type Pending struct {
 	ask  *ask
 	err  func() error
 	take func(Action, []byte) (Action, []byte, []form.Problem)
+
+	given func(v any) bool // what the page of a URL question gave
 }
 
 // RequireAll is Require for several questions: it asks all that have no answer yet in one round. To older clients it
@@ -125,6 +133,9 @@ func (c *call) require(ctx context.Context, p Pending) (asks bool, err error) {
 		}
 		delete(c.st.Answers, q.key) // it answered other words
 	}
+	if q.kind == urlKind {
+		return c.requireURL(ctx, p)
+	}
 	if !c.modern && !c.testing {
 		return false, c.requireLive(ctx, p)
 	}
@@ -159,12 +170,7 @@ func (c *call) require(ctx context.Context, p Pending) (asks bool, err error) {
 		}
 	}
 	if cap := c.lacks(q); cap != "" {
-		c.log(ctx, slog.LevelInfo, "elicit: the client did not declare the capability that a question needs", "key", q.key, "capability", cap)
-		return false, &protocolError{&jsonrpc.Error{
-			Code:    codeMissingCapability,
-			Message: fmt.Sprintf("%s asks the user (%q), which needs the client capability %s", c.what(), q.key, cap),
-			Data:    json.RawMessage(`{"requiredCapabilities":` + capability(cap) + `}`),
-		}}
+		return false, c.missing(ctx, q, cap)
 	}
 	if c.asked == nil {
 		c.asked = map[string]*asking{}
@@ -180,6 +186,16 @@ func (c *call) require(ctx context.Context, p Pending) (asks bool, err error) {
 	c.order = append(c.order, q.key)
 	c.log(ctx, slog.LevelDebug, "elicit: asking", "key", q.key)
 	return true, nil
+}
+
+// missing is the error of a question that needs a capability which the client did not declare.
+func (c *call) missing(ctx context.Context, q *ask, cap string) error {
+	c.log(ctx, slog.LevelInfo, "elicit: the client did not declare the capability that a question needs", "key", q.key, "capability", cap)
+	return &protocolError{&jsonrpc.Error{
+		Code:    codeMissingCapability,
+		Message: fmt.Sprintf("%s asks the user (%q), which needs the client capability %s", c.what(), q.key, cap),
+		Data:    json.RawMessage(`{"requiredCapabilities":` + capability(cap) + `}`),
+	}}
 }
 
 // reask is the message that asks again, and says what was wrong.
@@ -264,7 +280,7 @@ func actionOf(a state.Action) Action {
 func read(k kind, r mcp.InputResponse) (Action, []byte) {
 	switch r := r.(type) {
 	case *mcp.ElicitResult:
-		if k == formKind && r != nil {
+		if (k == formKind || k == urlKind) && r != nil {
 			a := Action(strings.ToLower(r.Action))
 			if a == Accept || a == Decline {
 				return a, wire.Content(r)
@@ -283,7 +299,14 @@ func (c *call) lacks(q *ask) string {
 	if c.testing {
 		return ""
 	}
-	if q.kind != formKind {
+	switch q.kind {
+	case formKind:
+	case urlKind:
+		if !c.caps.url {
+			return "elicitation.url"
+		}
+		return ""
+	default:
 		return lacksOther(q, c.caps)
 	}
 	if !c.caps.forms() {

@@ -34,6 +34,8 @@ type Server struct {
 	tasks    map[feature]tool.Task               // what is said of them
 	hasTasks bool
 	engine   tool.Tasks // nil without package tasks
+	pages    tool.Pages // nil without package page
+	urls     []tool.URL // declared before there were pages
 
 	ownSecret atomic.Bool // the random secret was spoken of
 }
@@ -229,6 +231,13 @@ func (s *Server) declare(caller string, f feature, opts []ToolOption) {
 			panic(fmt.Sprintf("elicit.%s: %q: two questions have the key %q; give each its own", caller, f.name, q.Key))
 		}
 		asks[q.Key] = q.Digest
+		switch {
+		case q.Page == nil:
+		case s.pages != nil:
+			s.pages.Declare(q.Page)
+		default:
+			s.urls = append(s.urls, q.Page)
+		}
 	}
 	s.features[f] = asks
 	s.declareTask(f, c)

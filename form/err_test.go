@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-const noCredential = `, which must not go through a form (MCP 2026-07-28, client/elicitation); ask for it on a page of your own, or say NotCredential if it is none`
+const noCredential = `, which must not go through a form (MCP 2026-07-28, client/elicitation); ask for it on a page, with page.Secret and a page.Hidden as its type, or say NotCredential if it is none`
 
 func TestErrOfCredentials(t *testing.T) {
 	for _, tt := range []struct {

@@ -142,6 +142,10 @@ func (b *builder) add(s spec) {
 	if !utf8.ValidString(s.description.shown) {
 		wrong("its description is not valid UTF-8")
 	}
+	if r, ok := s.rules.(*textRules); ok && r.hidden.set && (s.def != nil || s.defMistake != "") {
+		wrong("its value is hidden, so it can have no default")
+		s.def, s.defMistake = nil, ""
+	}
 	for _, what := range s.rules.mistakes() {
 		wrong(what)
 	}
@@ -153,7 +157,7 @@ func (b *builder) add(s spec) {
 	}
 	f.options = optionsFor(f.rules)
 	if where, word := credentialIn(f.rules, s.name, s.title.constant, s.description.constant); word != "" && !s.notCredential {
-		wrong(fmt.Sprintf("its %s asks for a credential (%s), which must not go through a form (MCP 2026-07-28, client/elicitation); ask for it on a page of your own, or say NotCredential if it is none", where, strconv.Quote(word)))
+		wrong(fmt.Sprintf("its %s asks for a credential (%s), which must not go through a form (MCP 2026-07-28, client/elicitation); ask for it on a page, with page.Secret and a page.Hidden as its type, or say NotCredential if it is none", where, strconv.Quote(word)))
 	}
 	for _, shown := range []struct{ where, words string }{{"title", s.title.constant}, {"description", s.description.constant}} {
 		if link := sensitive.URL(shown.words); link != "" {
@@ -175,7 +179,7 @@ func credentialIn(r rules, name, title, description string) (where, word string)
 	case *boolRules, *choiceRules, *choicesRules:
 		return "", ""
 	case *textRules:
-		if r.format != "" && r.format != "uri" {
+		if r.format != "" && r.format != "uri" || r.hidden.set {
 			return "", ""
 		}
 	}

@@ -19,6 +19,7 @@ import (
 //	Day                        a date
 //	url.URL, mail.Address      a URI, an e-mail address
 //	with UnmarshalText         what that takes, as in Text
+//	… and ElicitHidden         the same, but never shown, as page.Hidden: for the pages of package page alone
 //	with ElicitOptions         a choice
 //	slices of such, and []S    several choices; of a string type S with the tag enum
 //
@@ -133,7 +134,7 @@ func rulesFor(t reflect.Type, tag reflect.StructTag) (rules, string) {
 		return &choiceRules{optionList(list)}, mistake
 	}
 	if reflect.PointerTo(t).Implements(textUnmarshaler) {
-		return &textRules{accept: acceptType(t)}, ""
+		return &textRules{accept: acceptType(t), hidden: hiddenType(t)}, ""
 	}
 	switch t.Kind() {
 	case reflect.String:

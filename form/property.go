@@ -26,6 +26,11 @@ type Property struct {
 
 	Default json.RawMessage // what to start from; nil for nothing. Do not change it.
 
+	// Hidden says that the value must not be seen: it is typed as a password is, and never filled in. Lines says that it may
+	// have several lines, as a key or a certificate does. Such a field is for a page of the server's own (package page); a
+	// schema does not say it.
+	Hidden, Lines bool
+
 	// Credential is the word by which the field seems to ask for a password, a key, a token or a card, and "" where it does not.
 	// Of one's own forms it is always "": [Form.Err] reports it.
 	Credential string
@@ -44,7 +49,7 @@ func (f *field) property() Property {
 	}
 	switch r := f.rules.(type) {
 	case *textRules:
-		p.Format = r.format
+		p.Format, p.Hidden, p.Lines = r.format, r.hidden.set, r.hidden.lines
 		limits(r.min, r.max)
 	case *choicesRules:
 		limits(r.min, r.max)

@@ -73,6 +73,7 @@ type textRules struct {
 	min, max limit
 	format   string                  // "" for any text
 	accept   func(text []byte) error // nil: the Go type takes any text
+	hidden   hidden
 }
 
 func (r *textRules) mistakes() []string { return mistakesOf(r.min, r.max, "MinLength", "MaxLength") }

@@ -4,6 +4,7 @@ import (
 	"encoding"
 	"errors"
 	"fmt"
+	"reflect"
 )
 
 // TextPointer is a pointer to a T that reads itself from a text, as *netip.Addr, *big.Int and *uuid.UUID do.
@@ -23,12 +24,12 @@ type TextField[T any, P TextPointer[T]] struct {
 // What UnmarshalText refuses is not valid; its error, if it is short, is shown to who typed. It is called with bytes that come
 // from outside, for each answer twice. For defaults and for [Form.Encode] the type needs MarshalText, too.
 func Text[T any, P TextPointer[T]](name string) TextField[T, P] {
-	return TextField[T, P]{common{name: name}, textRules{accept: acceptText[T, P]}}
+	return TextField[T, P]{common{name: name}, textRules{accept: acceptText[T, P], hidden: hiddenType(reflect.TypeFor[T]())}}
 }
 
 // TextOf is the [Text] field that fills a struct field, for [Build].
 func TextOf[T any, P TextPointer[T]](field *T) TextField[T, P] {
-	return TextField[T, P]{pointTo(field), textRules{accept: acceptText[T, P]}}
+	return TextField[T, P]{pointTo(field), textRules{accept: acceptText[T, P], hidden: hiddenType(reflect.TypeFor[T]())}}
 }
 
 func acceptText[T any, P TextPointer[T]](text []byte) error {
@@ -78,6 +79,9 @@ func (f TextField[T, P]) Default(value T) TextField[T, P] {
 	return f
 }
 
+// MinLength is the least length, in Unicode code points. None by default.
+func (f TextField[T, P]) MinLength(n int) TextField[T, P] { f.r.min = limit{n, true}; return f }
+
 // MaxLength is the greatest length, in Unicode code points. None by default.
 func (f TextField[T, P]) MaxLength(n int) TextField[T, P] { f.r.max = limit{n, true}; return f }
 
@@ -98,13 +102,18 @@ func (f TextField[T, P]) Set(values *Values, value T) {
 
 func (f TextField[T, P]) spec() spec {
 	if f.r.accept == nil {
-		f.r.accept = acceptText[T, P] // the zero TextField
+		f.r.accept, f.r.hidden = acceptText[T, P], hiddenType(reflect.TypeFor[T]()) // the zero TextField
 	}
 	return spec{f.c, &f.r}
 }
 
 // marshalText is the text of a value, which it or its pointer knows.
 func marshalText(value, pointer any) (string, error) {
+	if r, ok := value.(revealed); ok {
+		if _, hides := pointer.(hider); hides {
+			return r.Reveal(), nil
+		}
+	}
 	m, ok := value.(encoding.TextMarshaler)
 	if !ok {
 		if m, ok = pointer.(encoding.TextMarshaler); !ok {

@@ -78,8 +78,11 @@ func say(w Words, f Fault) string {
 
 // problem describes what is wrong with a field. culprit is the raw JSON to show, nil for none.
 func (m *model) problem(f *field, rule string, culprit []byte) Problem {
+	if f.isHidden() {
+		culprit = nil
+	}
 	fault := &Fault{Field: f.property(), Rule: rule, Typed: typedText(culprit), English: requirement(f, rule)}
-	if r, ok := f.rules.(*textRules); ok && rule == "format" {
+	if r, ok := f.rules.(*textRules); ok && rule == "format" && culprit != nil {
 		fault.Detail = r.detail(culprit)
 	}
 	p := Problem{Field: f.name, Title: f.title, Rule: rule, fault: fault}

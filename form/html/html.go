@@ -22,9 +22,6 @@ type Options struct {
 	// Problems are shown with their fields, by their Message, and summed up above them. What belongs to no field is in the
 	// summary alone.
 	Problems []form.Problem
-	// Secret tells of a field by its name whether it must not be seen: it is typed as a password is, and never filled in. Nil
-	// is no field. It is for pages that belong to the server that asks; a client has no use for it.
-	Secret func(name string) bool
 	// Zone is what a date with time that has no value yet is offered in; nil is UTC.
 	Zone *time.Location
 	// Focus puts the cursor into the first field with a problem, else into the first field.
@@ -47,7 +44,7 @@ type control struct {
 	form.Property
 	ID, Key, Kind, Value, Hint, Placeholder, Error, Autocomplete string
 
-	Lines, Focus   bool
+	Several, Focus bool // Several: lines
 	MinLen, MaxLen string
 	Choices        []choice
 	Zone, zone     string
@@ -146,8 +143,10 @@ func (c *control) fill(value json.RawMessage, o Options) {
 		for i, opt := range c.Options {
 			c.Choices = append(c.Choices, choice{Value: strconv.Itoa(i), Title: opt.Title, Chosen: value != nil && opt.Value == text})
 		}
-	case o.Secret != nil && o.Secret(c.Name):
+	case c.Hidden: // never filled in
 		c.Kind, c.Autocomplete = "password", "new-password"
+		c.length()
+		c.Several = c.Property.Lines
 	default:
 		c.input(text, o)
 	}
@@ -178,13 +177,9 @@ func (c *control) input(text string, o Options) {
 		c.dateTime(text, o.Zone)
 	default:
 		const long = 200
-		c.MinLen, c.MaxLen = c.Min.String(), c.Max.String()
+		c.length()
 		most, err := strconv.Atoi(c.MaxLen)
-		c.Lines = strings.Contains(text, "\n") || err == nil && most > long
-		c.Hint = amount(c.Min, c.Max, " characters", "")
-		if c.Hint != "" {
-			c.Hint = strings.ToUpper(c.Hint[:1]) + c.Hint[1:] + "."
-		}
+		c.Several = strings.Contains(text, "\n") || err == nil && most > long
 	}
 	// A control of the browser drops a value that it does not understand; a text shows it, so that it can be put right.
 	if (c.Kind == "number" && json.Unmarshal([]byte(text), new(json.Number)) != nil ||
@@ -193,6 +188,14 @@ func (c *control) input(text string, o Options) {
 		if c.Format == "date" {
 			c.Hint = "A date, such as 2026-07-28."
 		}
+	}
+}
+
+// length is what there is to know about the length of a text.
+func (c *control) length() {
+	c.MinLen, c.MaxLen = c.Min.String(), c.Max.String()
+	if c.Hint = amount(c.Min, c.Max, " characters", ""); c.Hint != "" {
+		c.Hint = strings.ToUpper(c.Hint[:1]) + c.Hint[1:] + "."
 	}
 }
 

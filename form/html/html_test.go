@@ -39,12 +39,12 @@ func TestRoundTrip(t *testing.T) {
 func TestFields(t *testing.T) {
 	values := html.Values([]byte(`{"name":"<b>","at":"2026-07-28T14:30:00+05:45","n":99,"yes":false,"one":"b","some":["b"],"day":"soon"}`))
 	content, _ := json.Marshal(values)
-	out, err := html.Fields(kinds.Fields(), &html.Options{Values: values, Problems: kinds.Validate(content), Zone: time.UTC, Focus: true, Secret: func(name string) bool { return name == "site" }})
+	out, err := html.Fields(kinds.Fields(), &html.Options{Values: values, Problems: kinds.Validate(content), Zone: time.UTC, Focus: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		`<label for="f0">Name`, `value="&lt;b&gt;" maxlength="10" minlength="2"`, `type="password" value=""`, `type="email"`, `type="datetime-local" step="1" value="2026-07-28T14:30:00"`,
+		`<label for="f0">Name`, `value="&lt;b&gt;" maxlength="10" minlength="2"`, `type="email"`, `type="datetime-local" step="1" value="2026-07-28T14:30:00"`,
 		`<option value="&#43;05:45" selected>`, `type="number" value="99" min="1" max="9" step="1"`, `aria-invalid="true" aria-describedby="f5-hint f5-error"`, `aria-describedby="f3-hint f3-error" autofocus`,
 		`value="false" checked`, `<option value="1" selected>B</option>`, `type="checkbox" value="1" checked`, `<a href="#f5">N must be between 1 and 9; you entered 99.</a>`,
 		`type="text" value="soon"`, `<a href="#f11-0">All is required.</a>`,

@@ -12,6 +12,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"hash"
@@ -29,6 +30,7 @@ type Purpose string
 const (
 	StatePurpose Purpose = "state" // a requestState
 	TaskPurpose  Purpose = "task"  // a field of a task's row
+	VaultPurpose Purpose = "vault" // an entry of a vault
 )
 
 // Why a token did not open. All of them look alike to a client; only a log tells them apart.
@@ -224,4 +226,17 @@ func (r *Ring) open(p Purpose, place, raw []byte) ([]byte, error) {
 		return plain, nil
 	}
 	return nil, ErrUnknownKey
+}
+
+// KID names the secret that bytes of SealAt are sealed under: 16 hexadecimal digits, or "" if they were not sealed.
+func KID(sealed []byte) string {
+	if len(sealed) < header+tagSize {
+		return ""
+	}
+	return hex.EncodeToString(sealed[1 : 1+kidSize])
+}
+
+// Index is where in the ring the secret is that a kid of [KID] names; 0 is the one that seals, and -1 is none.
+func (r *Ring) Index(kid string) int {
+	return slices.IndexFunc(r.keys, func(k *key) bool { return hex.EncodeToString(k.kid[:]) == kid })
 }

@@ -30,6 +30,7 @@ type Question struct {
 	Digest state.Digest
 	URL    bool // it sends the user to a page
 	Err    error
+	Page   URL // what that does; nil unless URL
 }
 
 // Hooks that the root package fills in for elicittest.

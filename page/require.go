@@ -1,0 +1,225 @@
+package page
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/elicit-go/elicit/internal/tool"
+)
+
+// An outcome is what became of a link, as the vault keeps it: one entry, so that of two submissions at once one counts. It
+// holds what was entered, for the call alone.
+type outcome struct {
+	action byte
+	value  []byte
+}
+
+const (
+	accepted byte = 1 + iota
+	declined
+	ended // the call has ended; the value is gone
+)
+
+// outcome is what became of a ticket so far; the zero outcome for nothing.
+func (p *Pages) outcome(ctx context.Context, t *ticket) (o outcome, err error) {
+	s, err := p.load(ctx, outcomeEntry(t))
+	if err != nil || s == nil || len(s.plain) == 0 {
+		return o, err
+	}
+	return outcome{s.plain[0], s.plain[1:]}, nil
+}
+
+// conclude stores what became of a ticket, and wakes who waits for it. It is false if something else did before. If it is the
+// first, then is run before anybody is woken.
+func (p *Pages) conclude(ctx context.Context, t *ticket, action byte, value []byte, then func(context.Context) error) (bool, error) {
+	ctx = context.WithoutCancel(ctx) // half of it would be worse
+
+	until := t.Expires
+	if now := p.shop.Now(); now.After(until) {
+		until = now
+	}
+	first, err := p.add(ctx, outcomeEntry(t), append([]byte{action}, value...), until.Add(p.shop.MaxAge))
+	if err != nil || !first {
+		return false, err
+	}
+	if then != nil {
+		if err := then(ctx); err != nil { // the call has its answer; a later one asks again
+			p.shop.Logger.ErrorContext(ctx, "page: an answer cannot be remembered", "key", t.Key, "name", t.Name, "error", err)
+		}
+	}
+	p.waiting.wake(outcomeEntry(t))
+	return true, nil
+}
+
+// Require implements tool.Pages.
+func (p seam) Require(ctx context.Context, a *tool.Asking) (*tool.Reply, error) {
+	f, err := p.flowOf(a.URL)
+	if err != nil {
+		return nil, &tool.PageError{Text: err.Error()}
+	}
+	if wrong := p.mayAsk(a); wrong != "" {
+		return nil, &tool.PageError{Text: wrong}
+	}
+	t := p.ticketOf(a)
+	wait := p.opts.Wait
+	if a.Live > 0 {
+		wait = a.Live
+	}
+	var woken chan struct{}
+	if t != nil && a.Agreed {
+		w, leave, ok := p.waiting.join(outcomeEntry(t))
+		if ok {
+			defer leave()
+			woken = w
+		}
+	}
+	over := time.After(wait)
+	for {
+		var o outcome
+		if t != nil {
+			if o, err = p.outcome(ctx, t); err != nil {
+				return nil, err
+			}
+			if o.action == declined {
+				return &tool.Reply{Declined: true}, nil
+			}
+		}
+		var done []byte
+		if o.action == accepted {
+			done = o.value
+		}
+		value, ok, err := f.answer(ctx, p.Pages, a, done)
+		switch {
+		case err != nil:
+			return nil, err
+		case ok:
+			return &tool.Reply{Value: value, Answered: true}, nil
+		case t == nil, p.expired(t), o.action != 0:
+			return p.newLink(ctx, f, a) // what was entered is not what is asked for any more
+		case woken == nil:
+			return p.reply(a, t, a.Link)
+		}
+		var again <-chan time.Time
+		if _, ok := f.(redirect); ok { // somebody else's page tells nobody
+			again = time.After(time.Second)
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-over:
+			woken = nil // looks once more
+		case <-again:
+		case <-woken:
+		}
+	}
+}
+
+func (p *Pages) expired(t *ticket) bool { return !p.shop.Now().Before(t.Expires) }
+
+// ticketOf is the ticket that the call has already for a question, nil if there is none that fits.
+func (p *Pages) ticketOf(a *tool.Asking) *ticket {
+	if a.Link == "" {
+		return nil
+	}
+	t, err := p.openTicket(a.Link)
+	if err != nil || !t.Value.Equal(valueDigest(a)) || t.Message != a.Message {
+		return nil
+	}
+	return t
+}
+
+// newLink makes a link for a question.
+func (p *Pages) newLink(ctx context.Context, f flow, a *tool.Asking) (*tool.Reply, error) {
+	if a.CannotAsk {
+		return &tool.Reply{}, nil
+	}
+	data, err := f.start(ctx, p, a)
+	if err != nil {
+		return nil, err
+	}
+	t := p.newTicket(a, data)
+	plain := t.append(nil)
+	token, err := p.shop.Ring.Seal(ticketPurpose, plain)
+	if err != nil {
+		return nil, err
+	}
+	if len(token) > maxTicket {
+		return nil, &tool.PageError{Text: "its link would be longer than browsers and servers take: shorten the message, or the URL that it leads to"}
+	}
+	p.shop.SealedOnce(ctx)
+	return p.reply(a, t, token)
+}
+
+func (p *Pages) reply(a *tool.Asking, t *ticket, token string) (*tool.Reply, error) {
+	if a.CannotAsk {
+		return &tool.Reply{}, nil
+	}
+	base, err := p.baseURL()
+	if err != nil {
+		return nil, err
+	}
+	return &tool.Reply{Link: token, ID: t.id(), URL: base.String() + "/" + token}, nil
+}
+
+// Refused implements tool.Pages.
+func (p seam) Refused(ctx context.Context, a *tool.Asking) error {
+	t := p.ticketOf(a)
+	if t == nil {
+		return nil
+	}
+	_, err := p.conclude(ctx, t, declined, nil, nil)
+	return err
+}
+
+// Forget implements tool.Pages.
+func (p seam) Forget(ctx context.Context, a *tool.Asking) error {
+	if _, err := p.opts.Vault.Delete(ctx, valueEntry(valueDigest(a))); err != nil {
+		return err
+	}
+	if t := p.ticketOf(a); t != nil {
+		return p.forget(ctx, t)
+	}
+	return nil
+}
+
+// Ended implements tool.Pages. What was entered for the call alone is gone with it; that the link was used is not.
+func (p seam) Ended(ctx context.Context, links []string) {
+	for _, link := range links {
+		t, err := p.openTicket(link)
+		if err != nil {
+			continue
+		}
+		if err := p.forget(ctx, t); err != nil {
+			p.shop.Logger.ErrorContext(ctx, "page: what was entered for a call that has ended is still in the vault, until it expires", "error", err)
+		}
+	}
+}
+
+// forget takes the value out of a ticket's outcome. A link that was not used is closed.
+func (p *Pages) forget(ctx context.Context, t *ticket) error {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	for range 4 {
+		s, err := p.load(ctx, outcomeEntry(t))
+		if err != nil {
+			return err
+		}
+		if s == nil {
+			if p.expired(t) {
+				return nil
+			}
+			if first, err := p.conclude(ctx, t, ended, nil, nil); first || err != nil {
+				return err
+			}
+			continue
+		}
+		if s.plain[0] != accepted {
+			return nil
+		}
+		if ok, err := p.swap(ctx, s, []byte{ended}, s.Expires); ok || err != nil {
+			return err
+		}
+	}
+	return errors.New("it is written by too many at once")
+}
