@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"maps"
 	"net/http"
 	"runtime/debug"
+	"slices"
+	"sync"
 
 	"github.com/elicit-go/elicit/internal/rawjson"
 	"github.com/elicit-go/elicit/internal/wire"
@@ -19,27 +22,24 @@ import (
 
 // express serves a tools/call whose envelope, version, headers and params were checked, and reports whether it did. What
 // it does not fully understand is left to the SDK's handler.
-func (h *Handler) express(w http.ResponseWriter, r *http.Request, m *wire.Message, p *place, header http.Header, s *sharedSession) {
+func (h *Handler) express(w http.ResponseWriter, r *http.Request, m *wire.Message, p *place, tool *knownTool, extra *mcp.RequestExtra, s *sharedSession) {
 	out := &expressResponse{stream: eventStream{w: w, every: h.opts.KeepAlive}}
 	defer out.stream.close() // whatever happens: nothing may be written when the response has ended
 	out.exchange.Notify = out.notify
+	extra.CloseSSEStream = func(mcp.CloseSSEStreamArgs) {} // nothing to resume in this revision
 	req := &mcp.CallToolRequest{
 		Session: s.ss,
 		Params: &mcp.CallToolParamsRaw{
 			Meta:           meta(s, m),
+			Name:           tool.name,
 			Arguments:      m.Param("arguments"),
 			InputResponses: m.InputResponses(),
 		},
-		Extra: h.extra(r),
+		Extra: extra,
 	}
-	if header != nil {
-		req.Extra.Header = header
-	}
-	req.Extra.CloseSSEStream = func(mcp.CloseSSEStreamArgs) {} // nothing to resume in this revision
-	req.Params.Name, _ = rawjson.String(m.Param("name"))
 	req.Params.RequestState, _ = rawjson.String(m.Param("requestState"))
-	body := make([]byte, 0, 512)
-	body = append(append(append(body, `{"jsonrpc":"2.0","id":`...), m.ID...), `,"result":`...)
+	buf := buffers.Get().(*[]byte)
+	body := append(append(append((*buf)[:0], `{"jsonrpc":"2.0","id":`...), m.ID...), `,"result":`...)
 	body, err := h.call(body, out, r, p, req)
 	code := int64(0)
 	if err != nil {
@@ -49,14 +49,24 @@ func (h *Handler) express(w http.ResponseWriter, r *http.Request, m *wire.Messag
 		body = append(body, '}')
 	}
 	out.end(code, body)
+	if cap(body) <= maxBuffer {
+		*buf = body
+		buffers.Put(buf)
+	}
 }
+
+// buffers are those of responses, which are written before express returns.
+var buffers = sync.Pool{New: func() any { return new([]byte) }}
+
+const maxBuffer = 64 << 10
 
 // call runs the server's chain as it is now, and appends the result, whose encoding may be a handler's too.
 func (h *Handler) call(b []byte, out *expressResponse, r *http.Request, p *place, req *mcp.CallToolRequest) (_ []byte, err error) {
+	ctx := out.exchange.In(r.Context())
 	defer func() {
 		if x := recover(); x != nil {
-			h.opts.Logger.ErrorContext(r.Context(), "streamable: handler panicked", "method", "tools/call", "name", req.Params.Name, "panic", x, "stack", string(debug.Stack()))
-			wire.Panicked(out.exchange.In(r.Context()))
+			h.opts.Logger.ErrorContext(ctx, "streamable: handler panicked", "method", "tools/call", "name", req.Params.Name, "panic", x, "stack", string(debug.Stack()))
+			wire.Panicked(ctx)
 			err = &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "internal error"}
 		}
 	}()
@@ -65,7 +75,7 @@ func (h *Handler) call(b []byte, out *expressResponse, r *http.Request, p *place
 		chain = next
 		return next
 	})
-	res, err := chain(out.exchange.In(r.Context()), "tools/call", req)
+	res, err := chain(ctx, "tools/call", req)
 	if err != nil {
 		return b, err
 	}
@@ -75,36 +85,83 @@ func (h *Handler) call(b []byte, out *expressResponse, r *http.Request, p *place
 // meta is the _meta of a request: what it has in common with others of its session is decoded once, and copied, as a
 // middleware may change it.
 func meta(s *sharedSession, m *wire.Message) mcp.Meta {
+	out := s.meta.clone().(map[string]any)
 	members := m.MetaMembers()
-	out := make(mcp.Meta, len(members))
-	for _, x := range members {
-		name, _ := rawjson.String(x.Name)
-		if v, ok := s.meta[name]; ok {
-			out[name] = clone(v)
-		} else {
+	if len(members) == len(out) {
+		return out
+	}
+	for i := range members {
+		if x := &members[i]; !slices.ContainsFunc(sharedMeta[:], x.Is) {
+			name, _ := rawjson.String(x.Name)
 			out[name] = wire.Decode(x.Value)
 		}
 	}
 	return out
 }
 
-// clone copies a decoded JSON value.
-func clone(v any) any {
+// template is a decoded JSON value that is copied often.
+type template struct {
+	value   any
+	objects []inObject
+	arrays  []inArray
+}
+
+// inObject and inArray are what of an object or array is an object or array itself.
+type (
+	inObject struct {
+		name  string
+		value *template
+	}
+	inArray struct {
+		index int
+		value *template
+	}
+)
+
+func newTemplate(v any) *template {
+	t := &template{value: v}
 	switch v := v.(type) {
 	case map[string]any:
-		m := make(map[string]any, len(v))
 		for name, x := range v {
-			m[name] = clone(x)
+			if nests(x) {
+				t.objects = append(t.objects, inObject{name, newTemplate(x)})
+			}
+		}
+	case []any:
+		for i, x := range v {
+			if nests(x) {
+				t.arrays = append(t.arrays, inArray{i, newTemplate(x)})
+			}
+		}
+	}
+	return t
+}
+
+func nests(v any) bool {
+	switch v.(type) {
+	case map[string]any, []any:
+		return true
+	}
+	return false
+}
+
+// clone is a copy that shares nothing with others.
+func (t *template) clone() any {
+	switch v := t.value.(type) {
+	case map[string]any:
+		m := maps.Clone(v)
+		for _, x := range t.objects {
+			m[x.name] = x.value.clone()
 		}
 		return m
 	case []any:
-		a := make([]any, len(v))
-		for i, x := range v {
-			a[i] = clone(x)
+		a := slices.Clone(v)
+		for _, x := range t.arrays {
+			a[x.index] = x.value.clone()
 		}
 		return a
 	}
-	return v
+	return t.value
 }
 
 // toError is what the client is told of an error that the chain returned.

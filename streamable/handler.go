@@ -262,21 +262,22 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	body, e := h.read(w, r)
+	var m *wire.Message
 	if e == nil {
-		e = wire.Check(body)
+		m, e = wire.Read(body)
 	}
 	if e != nil {
 		h.refuse(w, r, nil, e)
 		return
 	}
+	defer m.Release()
 	modern := namesModern(r)
-	older := !modern && (r.Header.Get("Mcp-Session-Id") != "" || r.Header.Get("Mcp-Protocol-Version") != "")
-	if wire.IsArray(body) && older {
+	older := !modern && (header(r, "Mcp-Session-Id") != "" || header(r, "Mcp-Protocol-Version") != "")
+	if m.IsArray() && older {
 		h.serveLegacyBatch(w, r, body)
 		return
 	}
-	m, e := wire.Parse(body)
-	switch {
+	switch e := m.Parse(); {
 	case e != nil:
 		h.refuse(w, r, m.ID, e)
 	case modern || m.Version() != nil:
@@ -308,6 +309,14 @@ func readAll(r io.Reader, announced, limit int64) ([]byte, error) {
 	b := make([]byte, announced)
 	n, err := io.ReadFull(r, b)
 	return b[:n], err
+}
+
+// header is the first value of a header, by its canonical name.
+func header(r *http.Request, name string) string {
+	if v := r.Header[name]; len(v) > 0 {
+		return v[0]
+	}
+	return ""
 }
 
 func (h *Handler) extra(r *http.Request) *mcp.RequestExtra {

@@ -17,7 +17,7 @@ import (
 
 // namesModern reports whether the request's header names a revision without sessions.
 func namesModern(r *http.Request) bool {
-	for _, v := range r.Header.Values("Mcp-Protocol-Version") {
+	for _, v := range r.Header["Mcp-Protocol-Version"] {
 		if strings.TrimSpace(v) >= wire.Modern {
 			return true
 		}
@@ -27,11 +27,14 @@ func namesModern(r *http.Request) bool {
 
 // checkContent checks that the body is JSON that nothing has encoded.
 func checkContent(r *http.Request) *wire.Error {
-	t, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
-	if err != nil && t == "" || t != "application/json" || len(r.Header.Values("Content-Type")) > 1 {
+	t := header(r, "Content-Type")
+	if t != "application/json" {
+		t, _, _ = mime.ParseMediaType(t)
+	}
+	if t != "application/json" || len(r.Header["Content-Type"]) > 1 {
 		return &wire.Error{Status: http.StatusUnsupportedMediaType, Code: jsonrpc.CodeInvalidRequest, Message: "Content-Type must be application/json"}
 	}
-	if e := r.Header.Get("Content-Encoding"); e != "" && !strings.EqualFold(e, "identity") {
+	if e := header(r, "Content-Encoding"); e != "" && !strings.EqualFold(e, "identity") {
 		return &wire.Error{Status: http.StatusUnsupportedMediaType, Code: jsonrpc.CodeInvalidRequest, Message: "Content-Encoding must be absent or identity"}
 	}
 	return nil
@@ -41,7 +44,7 @@ func checkContent(r *http.Request) *wire.Error {
 // type, the most specific counts.
 func accepts(r *http.Request) (json, stream bool) {
 	var j, s acceptance
-	for _, v := range r.Header.Values("Accept") {
+	for _, v := range r.Header["Accept"] {
 		for part := range strings.SplitSeq(v, ",") {
 			media, params, _ := strings.Cut(part, ";")
 			ok := !refused(params)

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/elicit-go/elicit/internal/rawjson"
 	"github.com/elicit-go/elicit/internal/wire"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -40,29 +39,42 @@ func (h *Handler) serveModern(w http.ResponseWriter, r *http.Request, m *wire.Me
 	e := h.checkVersions(r, m, p.info)
 	// A session that is kept says that what the client tells of itself was checked.
 	var session *sharedSession
+	var key []byte
+	var room [512]byte
+	extra := h.extra(r)
 	if e == nil {
-		if session = h.session(r, m, p); session == nil {
+		if m.Method == "tools/call" {
+			if identity, err := h.opts.Identity(r, extra); err == nil {
+				key = sessionKey(room[:0], identity, m)
+				session = p.sessions.get(key)
+			}
+		}
+		if session == nil {
 			e = m.CheckClient()
 		} else {
 			defer p.sessions.put(session)
 		}
 	}
 	var header http.Header
-	express := false
+	var tool *knownTool
 	if e == nil {
-		header, express, e = h.checkRequest(r, m, p, server)
+		header, tool, e = h.checkRequest(r, m, p, server)
 	}
 	if e != nil {
 		h.refuse(w, r, m.ID, e)
 		return
 	}
-	if express && session == nil {
-		if session = h.openSession(r, m, p); session != nil {
+	if tool != nil && session == nil && key != nil {
+		var err error
+		if session, err = p.sessions.open(p.server, key, m); err == nil { // else the SDK's handler will say why
 			defer p.sessions.put(session)
 		}
 	}
-	if express && session != nil {
-		h.express(w, r, m, p, header, session)
+	if tool != nil && session != nil {
+		if header != nil {
+			extra.Header = header
+		}
+		h.express(w, r, m, p, tool, extra, session)
 		return
 	}
 	h.throughSDK(w, r, m, header)
@@ -110,63 +122,37 @@ func (h *Handler) checkVersions(r *http.Request, m *wire.Message, info wire.Info
 }
 
 // checkRequest checks the method, the headers that repeat the body, and the params. It gives the header that the handler
-// is to see, nil if that is the request's own, and whether the request can take the express path.
-func (h *Handler) checkRequest(r *http.Request, m *wire.Message, p *place, server *mcp.Server) (header http.Header, express bool, e *wire.Error) {
+// is to see, nil if that is the request's own, and the tool that it calls, if the request can take the express path.
+func (h *Handler) checkRequest(r *http.Request, m *wire.Message, p *place, server *mcp.Server) (header http.Header, express *knownTool, e *wire.Error) {
 	if slices.Contains(removed, m.Method) || strings.HasPrefix(m.Method, "notifications/") {
-		return nil, false, &wire.Error{Status: http.StatusNotFound, Code: jsonrpc.CodeMethodNotFound, Message: "method " + m.Method + " is not in this revision"}
+		return nil, nil, &wire.Error{Status: http.StatusNotFound, Code: jsonrpc.CodeMethodNotFound, Message: "method " + m.Method + " is not in this revision"}
 	}
 	header, e = h.checkHeaders(r, m)
 	if e != nil {
 		if _, standard := h.names[m.Method]; !standard && !isKnown(m.Method) {
-			return nil, false, nil // the SDK knows whether there is such a method, and checks the header if so
+			return nil, nil, nil // the SDK knows whether there is such a method, and checks the header if so
 		}
-		return nil, false, e
+		return nil, nil, e
 	}
 	if m.Method == "tools/call" {
-		name, _ := rawjson.String(m.Param("name"))
-		bindings, known := p.known(name)
-		express = known
-		if !known && hasParamHeaders(r) {
-			bindings, known = listed(server, name)
+		tool := p.known(m.Param("name"))
+		// The SDK keeps a request's log level in a place of its own.
+		if !h.opts.noExpress && m.MetaValue(logLevel) == nil {
+			express = tool
 		}
-		if known {
-			e = checkParamHeaders(r, m.Param("arguments"), bindings)
+		if tool == nil && hasParamHeaders(r) {
+			tool = listed(server, m.Param("name"))
+		}
+		if tool != nil {
+			e = checkParamHeaders(r, m.Param("arguments"), tool.bindings)
 		} else {
 			e = checkParamValues(r)
 		}
 		if e != nil {
-			return nil, false, e
+			return nil, nil, e
 		}
-		// The SDK keeps a request's log level in a place of its own.
-		express = express && !h.opts.noExpress && m.MetaValue(logLevel) == nil
 	}
 	return header, express, m.CheckParams()
-}
-
-// session is the kept session of a request, or nil.
-func (h *Handler) session(r *http.Request, m *wire.Message, p *place) *sharedSession {
-	if m.Method != "tools/call" {
-		return nil
-	}
-	identity, err := h.opts.Identity(r, h.extra(r))
-	if err != nil {
-		return nil
-	}
-	var buf [512]byte
-	return p.sessions.get(sessionKey(buf[:0], identity, m))
-}
-
-// openSession makes the session of a request, nil if that cannot be: the SDK's handler will say why.
-func (h *Handler) openSession(r *http.Request, m *wire.Message, p *place) *sharedSession {
-	identity, err := h.opts.Identity(r, h.extra(r))
-	if err != nil {
-		return nil
-	}
-	s, err := p.sessions.open(p.server, sessionKey(nil, identity, m), m)
-	if err != nil {
-		return nil
-	}
-	return s
 }
 
 func isKnown(method string) bool {

@@ -52,8 +52,9 @@ func (o *origins) check(w http.ResponseWriter, r *http.Request) *wire.Error {
 	case !local && len(o.hosts) > 0 && !listed:
 		return forbidden("the Host header is not in AllowedHosts")
 	}
-	w.Header().Add("Vary", "Origin")
-	values := r.Header.Values("Origin")
+	header := w.Header()
+	header["Vary"] = append(header["Vary"], "Origin")
+	values := r.Header["Origin"]
 	if len(values) == 0 {
 		return nil
 	}
@@ -63,8 +64,8 @@ func (o *origins) check(w http.ResponseWriter, r *http.Request) *wire.Error {
 	}
 	origin := scheme + "://" + withoutPort(scheme, originHost)
 	if slices.Contains(o.allowed, origin) {
-		w.Header().Set("Access-Control-Allow-Origin", values[0])
-		w.Header().Set("Access-Control-Expose-Headers", "Mcp-Session-Id, WWW-Authenticate")
+		header.Set("Access-Control-Allow-Origin", values[0])
+		header.Set("Access-Control-Expose-Headers", "Mcp-Session-Id, WWW-Authenticate")
 		return nil
 	}
 	// The same origin is not enough where the Host may be a name that points here without our knowing.

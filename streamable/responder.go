@@ -162,9 +162,8 @@ func eventData(event []byte) ([]byte, bool) {
 
 func writeJSON(w http.ResponseWriter, status int, body []byte) {
 	h := w.Header()
-	h.Set("Content-Type", "application/json")
-	h.Set("Content-Length", strconv.Itoa(len(body)))
-	h.Set("Cache-Control", "no-store")
+	v := [...]string{"application/json", strconv.Itoa(len(body)), "no-store"}
+	h["Content-Type"], h["Content-Length"], h["Cache-Control"] = v[0:1:1], v[1:2:2], v[2:3:3]
 	w.WriteHeader(status)
 	_, _ = w.Write(body) // the client may have gone
 }

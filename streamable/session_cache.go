@@ -34,7 +34,7 @@ type sessionCache struct {
 type sharedSession struct {
 	ss   *mcp.ServerSession
 	key  string
-	meta map[string]any // the members of _meta that it stands for, decoded; not to be changed
+	meta *template // the members of _meta that it stands for, decoded
 
 	// guarded by sessionCache.mu
 	refs   int
@@ -47,10 +47,13 @@ func appendPart(b []byte, s string) []byte {
 	return append(append(strconv.AppendInt(b, int64(len(s)), 10), ':'), s...)
 }
 
+// sharedMeta are the members of _meta that requests must have in common.
+var sharedMeta = [...]string{mcp.MetaKeyProtocolVersion, mcp.MetaKeyClientInfo, mcp.MetaKeyClientCapabilities}
+
 // sessionKey is what requests must have in common to share a session.
 func sessionKey(b []byte, identity string, m *wire.Message) []byte {
 	b = appendPart(b, identity)
-	for _, name := range []string{mcp.MetaKeyProtocolVersion, mcp.MetaKeyClientInfo, mcp.MetaKeyClientCapabilities} {
+	for _, name := range sharedMeta {
 		b = append(append(b, ','), m.MetaValue(name)...) // raw JSON values: none can look like two
 	}
 	return b
@@ -74,7 +77,8 @@ func (c *sessionCache) get(key []byte) *sharedSession {
 
 // open makes the session of a message, which was checked.
 func (c *sessionCache) open(server *mcp.Server, key []byte, m *wire.Message) (*sharedSession, error) {
-	s := &sharedSession{key: string(key), meta: map[string]any{}, refs: 1}
+	s := &sharedSession{key: string(key), refs: 1}
+	meta := map[string]any{}
 	params := &mcp.InitializeParams{}
 	params.ProtocolVersion, _ = rawjson.String(m.Version())
 	caps := m.MetaValue(mcp.MetaKeyClientCapabilities)
@@ -82,14 +86,15 @@ func (c *sessionCache) open(server *mcp.Server, key []byte, m *wire.Message) (*s
 	if params.Capabilities, err = capabilities(caps); err != nil {
 		return nil, err
 	}
-	s.meta[mcp.MetaKeyProtocolVersion] = params.ProtocolVersion
-	s.meta[mcp.MetaKeyClientCapabilities] = wire.Decode(caps)
+	meta[mcp.MetaKeyProtocolVersion] = params.ProtocolVersion
+	meta[mcp.MetaKeyClientCapabilities] = wire.Decode(caps)
 	if info := m.MetaValue(mcp.MetaKeyClientInfo); info != nil {
 		if err := json.Unmarshal(info, &params.ClientInfo); err != nil {
 			return nil, err
 		}
-		s.meta[mcp.MetaKeyClientInfo] = wire.Decode(info)
+		meta[mcp.MetaKeyClientInfo] = wire.Decode(info)
 	}
+	s.meta = newTemplate(meta)
 	conn := &wire.Quiet{Sent: routed, Closed: func() { c.drop(s) }}
 	// The log level stays empty: the level is each request's own.
 	s.ss, err = server.Connect(context.Background(), conn, &mcp.ServerSessionOptions{State: &mcp.ServerSessionState{InitializeParams: params}})

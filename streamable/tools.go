@@ -18,9 +18,14 @@ import (
 // toolSet is what is known of a server's tools: which there are, and which of their arguments are repeated in headers
 // (streamable-http, "Custom Headers from Tool Parameters").
 type toolSet struct {
-	tools   map[string][]binding
+	tools   map[string]*knownTool
 	follows bool // the server tells of changes
 	listed  time.Time
+}
+
+type knownTool struct {
+	name     string
+	bindings []binding
 }
 
 // binding is an argument, by its path, and the header that repeats it.
@@ -30,7 +35,7 @@ type binding struct {
 }
 
 func newToolSet(list []json.RawMessage, follows bool) *toolSet {
-	s := &toolSet{tools: map[string][]binding{}, follows: follows, listed: time.Now()}
+	s := &toolSet{tools: make(map[string]*knownTool, len(list)), follows: follows, listed: time.Now()}
 	for _, t := range list {
 		var tool struct {
 			Name   string          `json:"name"`
@@ -43,7 +48,7 @@ func newToolSet(list []json.RawMessage, follows bool) *toolSet {
 		if strings.Contains(string(tool.Schema), "x-mcp-header") {
 			b = bindings(nil, nil, tool.Schema)
 		}
-		s.tools[tool.Name] = b
+		s.tools[tool.Name] = &knownTool{tool.Name, b}
 	}
 	return s
 }
@@ -69,22 +74,26 @@ func bindings(b []binding, path []string, schema []byte) []binding {
 // staleAfter is how long a list is believed of a server that does not tell of changes.
 const staleAfter = time.Second
 
-// known gives the bindings of a tool, and whether the tool is known.
-func (p *place) known(tool string) ([]binding, bool) {
+// known is the tool of that name, a JSON string, or nil.
+func (p *place) known(name json.RawMessage) *knownTool {
 	s := p.tools.Load()
 	if s == nil {
-		return nil, false
+		return nil
 	}
 	if !s.follows && time.Since(s.listed) > staleAfter {
 		if w := p.watcher.Load(); w != nil {
 			w.Refresh()
 		}
 		if time.Since(s.listed) > 10*staleAfter {
-			return nil, false
+			return nil
 		}
 	}
-	b, ok := s.tools[tool]
-	return b, ok
+	return s.find(name)
+}
+
+func (s *toolSet) find(name json.RawMessage) *knownTool {
+	n, _ := rawjson.Unquoted(nil, name)
+	return s.tools[string(n)]
 }
 
 func hasParamHeaders(r *http.Request) bool {
@@ -97,7 +106,7 @@ func hasParamHeaders(r *http.Request) bool {
 }
 
 // listed lists the tools of a server that is not watched, for a call with headers that may repeat arguments.
-func listed(server *mcp.Server, tool string) ([]binding, bool) {
+func listed(server *mcp.Server, name json.RawMessage) *knownTool {
 	list := make(chan *toolSet, 1)
 	w, err := wire.Watch(server, func(tools []json.RawMessage, follows bool) {
 		select {
@@ -106,15 +115,14 @@ func listed(server *mcp.Server, tool string) ([]binding, bool) {
 		}
 	})
 	if err != nil {
-		return nil, false
+		return nil
 	}
 	defer w.Stop()
 	select {
 	case s := <-list:
-		b, ok := s.tools[tool]
-		return b, ok
+		return s.find(name)
 	case <-time.After(time.Second):
-		return nil, false
+		return nil
 	}
 }
 

@@ -1,6 +1,10 @@
 package rawjson
 
-import "unicode/utf8"
+import (
+	"encoding/binary"
+	"math/bits"
+	"unicode/utf8"
+)
 
 // MaxDepth is how deeply arrays and objects may nest where nothing asks for another limit. `[]` has depth 1.
 const MaxDepth = 64
@@ -8,9 +12,17 @@ const MaxDepth = 64
 // Check reports whether data is exactly one JSON value (RFC 8259, white space around it allowed) that every reader
 // understands alike: valid UTF-8, no escapes of unpaired surrogates, no bytes after the value, arrays and objects nested
 // at most maxDepth deep. Duplicate names are [Duplicate]'s. The error is a *[SyntaxError]; success allocates nothing.
-func Check(data []byte, maxDepth int) error {
+func Check(data []byte, maxDepth int) error { return Record(data, maxDepth, nil) }
+
+// Record is [Check], and notes in the same pass the members of data, if it is an object, in into.
+func Record(data []byte, maxDepth int, into *Object) error {
 	c := checker{data: data, maxDepth: maxDepth}
-	i := c.value(space(data, 0), 0)
+	i := space(data, 0)
+	if into != nil && i < len(data) && data[i] == '{' {
+		i = c.object(i, 1, into)
+	} else {
+		i = c.value(i, 0)
+	}
 	if i < 0 {
 		return &SyntaxError{c.at, c.reason}
 	}
@@ -27,6 +39,7 @@ type checker struct {
 	maxDepth int
 	at       int
 	reason   string
+	plain    bool // the last string has ASCII alone, and no escapes
 }
 
 func (c *checker) fail(at int, reason string) int {
@@ -47,7 +60,7 @@ func (c *checker) value(i, depth int) int {
 	case '"':
 		return c.string(i)
 	case '{':
-		return c.object(i, depth+1)
+		return c.object(i, depth+1, nil)
 	case '[':
 		return c.array(i, depth+1)
 	case 't':
@@ -68,7 +81,7 @@ func (c *checker) value(i, depth int) int {
 	return c.fail(i, "not the beginning of a value")
 }
 
-func (c *checker) object(i, depth int) int {
+func (c *checker) object(i, depth int, into *Object) int {
 	if depth > c.maxDepth {
 		return c.fail(i, "nested too deeply")
 	}
@@ -83,17 +96,30 @@ func (c *checker) object(i, depth int) int {
 		case d[i] != '"':
 			return c.fail(i, "not a member name")
 		}
+		name := i
 		if i = c.string(i); i < 0 {
 			return -1
 		}
+		m := Member{Name: d[name:i:i], plain: c.plain}
 		switch i = space(d, i); {
 		case i >= len(d):
 			return c.fail(i, endsEarly)
 		case d[i] != ':':
 			return c.fail(i, "no colon after a member name")
 		}
-		if i = c.value(space(d, i+1), depth); i < 0 {
+		value := space(d, i+1)
+		if in := into.inside(&m); in != nil && value < len(d) && d[value] == '{' {
+			in.Members = in.Members[:0]
+			i = c.object(value, depth+1, in)
+		} else {
+			i = c.value(value, depth)
+		}
+		if i < 0 {
 			return -1
+		}
+		if into != nil {
+			m.Value = d[value:i:i]
+			into.Members = append(into.Members, m)
 		}
 		switch i = space(d, i); {
 		case i >= len(d):
@@ -140,12 +166,9 @@ func (c *checker) word(i int, word string) int {
 
 func (c *checker) string(i int) int {
 	d := c.data
-	ascii := true
+	ascii, escaped := true, false
 	for j := i + 1; ; {
-		for j < len(d) && plain[d[j]] {
-			j++
-		}
-		if j >= len(d) {
+		if j = skipPlain(d, j); j >= len(d) {
 			break
 		}
 		switch b := d[j]; {
@@ -154,8 +177,10 @@ func (c *checker) string(i int) int {
 			if !ascii && !utf8.Valid(d[i+1:j]) {
 				return c.fail(i, "a string that is not valid UTF-8")
 			}
+			c.plain = ascii && !escaped
 			return j + 1
 		case b == '\\':
+			escaped = true
 			_, n := nextRune(d[j:])
 			if n == 0 {
 				return c.fail(j, "an escape that is malformed or an unpaired surrogate")
@@ -164,13 +189,31 @@ func (c *checker) string(i int) int {
 		case b < ' ':
 			return c.fail(j, "a control character inside a string")
 		default:
-			if b >= utf8.RuneSelf {
-				ascii = false
+			ascii = false
+			for j < len(d) && d[j] >= utf8.RuneSelf {
+				j++
 			}
-			j++
 		}
 	}
 	return c.fail(len(d), endsEarly)
+}
+
+// skipPlain is the index of the first byte at or after j that is not plain. It looks at eight bytes at a time: a byte's
+// high bit is set in what is left of a subtraction where that byte was too small.
+func skipPlain(d []byte, j int) int {
+	const each, high = 0x0101010101010101, 0x8080808080808080
+	for j+8 <= len(d) {
+		w := binary.LittleEndian.Uint64(d[j:])
+		quote, slash := w^each*'"', w^each*'\\'
+		if odd := (w | (w-each*' ')&^w | (quote-each)&^quote | (slash-each)&^slash) & high; odd != 0 {
+			return j + bits.TrailingZeros64(odd)/8 // exact for the lowest: borrows go upwards
+		}
+		j += 8
+	}
+	for j < len(d) && plain[d[j]] {
+		j++
+	}
+	return j
 }
 
 // scanNumber is the index after the number that starts at d[i]; with a reason, where it stops being one.

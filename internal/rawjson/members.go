@@ -1,39 +1,61 @@
 package rawjson
 
-// Member is a member of an object, as [Members] gives it.
-type Member struct{ Name, Value []byte }
+// Member is a member of an object: the name as quoted, and the raw value, as [Members] gives them.
+type Member struct {
+	Name, Value []byte
 
-// AppendMembers appends the members of obj, for a caller that looks several of them up: one walk instead of one each.
-func AppendMembers(dst []Member, obj []byte) []Member {
-	for name, value := range Members(obj) {
-		dst = append(dst, Member{name, value})
+	plain bool // the name has ASCII alone, and no escapes
+}
+
+// Is reports whether the member is called name, as [NameIs] does.
+func (m *Member) Is(name string) bool {
+	if m.plain {
+		return string(m.Name[1:len(m.Name)-1]) == name
 	}
-	return dst
+	return NameIs(m.Name, name)
+}
+
+// An Object takes the members of an object from [Record], in the order written.
+type Object struct {
+	Members []Member
+	In      *Object // takes the members of the member called Inside, if that is an object too; nil for none
+	Inside  string
+}
+
+// inside is what takes the members of m's value, or nil.
+func (o *Object) inside(m *Member) *Object {
+	if o == nil || o.In == nil || !m.Is(o.Inside) {
+		return nil
+	}
+	return o.In
 }
 
 // Find is the value of the first member called name, or nil.
-func Find(members []Member, name string) []byte {
-	for i := range members {
-		if NameIs(members[i].Name, name) {
-			return members[i].Value
+func (o *Object) Find(name string) []byte {
+	for i := range o.Members {
+		if o.Members[i].Is(name) {
+			return o.Members[i].Value
 		}
 	}
 	return nil
 }
 
-// DuplicateOf is [Duplicate] for the members of obj, which were walked before.
-func DuplicateOf(obj []byte, members []Member, fold bool) (name string, dup bool) {
-	if len(members) > few {
-		return Duplicate(obj, fold)
+// Duplicate is [Duplicate] for the members of obj that were recorded, case folded.
+func (o *Object) Duplicate(obj []byte) (name string, dup bool) {
+	if len(o.Members) > few {
+		return Duplicate(obj, true)
 	}
-	for i := range members {
-		in, ok := inner(members[i].Name)
-		if !ok {
-			continue
-		}
+	for i := range o.Members {
+		m := &o.Members[i]
+		in := m.Name[1 : len(m.Name)-1]
 		for j := range i {
-			if p, ok := inner(members[j].Name); ok && equalNames(p, in, fold) {
-				name, _ = String(members[i].Name)
+			n := &o.Members[j]
+			// Of what has more than ASCII, K and S alone equal ASCII letters, so two plain names that differ in length differ.
+			if m.plain && n.plain && len(m.Name) != len(n.Name) {
+				continue
+			}
+			if equalNames(n.Name[1:len(n.Name)-1], in, true) {
+				name, _ = String(m.Name)
 				return name, true
 			}
 		}

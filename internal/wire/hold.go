@@ -130,7 +130,7 @@ func (m *Message) AppendNotification(b, body []byte) []byte {
 		return append(b, body...)
 	}
 	b = append(b, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{`...)
-	for _, x := range m.params {
+	for _, x := range m.params.Members {
 		b = append(append(comma(b), x.Name...), ':')
 		if rawjson.NameIs(x.Name, "requestId") {
 			b = append(b, Hold(x.Value)...)
@@ -153,7 +153,7 @@ func (m *Message) heldToken() json.RawMessage {
 // appendMeta encodes _meta with the progress token held.
 func (m *Message) appendMeta(b []byte, held json.RawMessage) []byte {
 	b = append(b, `"_meta":{`...)
-	for _, x := range m.meta {
+	for _, x := range m.meta.Members {
 		b = append(append(comma(b), x.Name...), ':')
 		if rawjson.NameIs(x.Name, "progressToken") {
 			b = append(b, held...)

@@ -3,7 +3,6 @@ package wire
 import (
 	"encoding/json"
 	"fmt"
-	"strings"
 
 	"github.com/elicit-go/elicit/internal/rawjson"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -45,152 +44,14 @@ func Errf(code int64, format string, args ...any) *Error {
 	return &Error{Status: 400, Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-// A Message is one JSON-RPC message, in the bytes of its sender.
-type Message struct {
-	ID     json.RawMessage // nil if there is none, or none that can be read
-	Method string
-	Params json.RawMessage // an object, or nil
-	Meta   json.RawMessage // the object params._meta, or nil
-	Result json.RawMessage // of a response
-
-	Response     bool
-	Notification bool
-
-	params, meta []rawjson.Member
-	someParams   [8]rawjson.Member
-	someMeta     [8]rawjson.Member
-}
-
-// IsArray reports whether body, which passed rawjson.Check, is a JSON-RPC batch.
-func IsArray(body []byte) bool { return rawjson.Kind(body) == '[' }
-
-// Check reports whether body is JSON as this module reads it.
-func Check(body []byte) *Error {
-	if err := rawjson.Check(body, rawjson.MaxDepth); err != nil {
-		return Errf(jsonrpc.CodeParseError, "the body is not valid JSON: %v", err)
-	}
-	return nil
-}
-
-// Parse reads the envelope of body, which passed Check. The Message it returns with an error still has the ID if that
-// could be read.
-func Parse(body []byte) (*Message, *Error) {
-	m := &Message{}
-	switch rawjson.Kind(body) {
-	case '{':
-	case '[':
-		return m, Errf(jsonrpc.CodeInvalidRequest, "the body is a batch; send one JSON-RPC message")
-	default:
-		return m, Errf(jsonrpc.CodeInvalidRequest, "the body is no JSON-RPC message: it must be an object")
-	}
-	var few [8]rawjson.Member
-	members := rawjson.AppendMembers(few[:0], body)
-	var version, method, params, result, failure json.RawMessage
-	for _, x := range members {
-		switch {
-		case rawjson.NameIs(x.Name, "jsonrpc"):
-			version = x.Value
-		case rawjson.NameIs(x.Name, "id"):
-			m.ID = x.Value
-		case rawjson.NameIs(x.Name, "method"):
-			method = x.Value
-		case rawjson.NameIs(x.Name, "params"):
-			params = x.Value
-		case rawjson.NameIs(x.Name, "result"):
-			result = x.Value
-		case rawjson.NameIs(x.Name, "error"):
-			failure = x.Value
-		}
-	}
-	if name, dup := rawjson.DuplicateOf(body, members, true); dup {
-		if idTwice(members) || !validID(m.ID) {
-			m.ID = nil
-		}
-		return m, Errf(jsonrpc.CodeInvalidRequest, "the message has the member %q twice", name)
-	}
-	hasID := m.ID != nil
-	if hasID && !validID(m.ID) {
-		m.ID = nil
-		return m, Errf(jsonrpc.CodeInvalidRequest, "id must be a string or an integer")
-	}
-	if v, _ := rawjson.String(version); v != "2.0" {
-		return m, Errf(jsonrpc.CodeInvalidRequest, `jsonrpc must be "2.0"`)
-	}
-	if method == nil {
-		if hasID && (result == nil) != (failure == nil) {
-			m.Response, m.Result = true, result
-			return m, nil
-		}
-		return m, Errf(jsonrpc.CodeInvalidRequest, "the message has no method")
-	}
-	name, ok := rawjson.String(method)
-	if !ok || name == "" {
-		return m, Errf(jsonrpc.CodeInvalidRequest, "method must be a string that is not empty")
-	}
-	if result != nil || failure != nil {
-		return m, Errf(jsonrpc.CodeInvalidRequest, "the message has a method, and a result or error: it must be either a request or a response")
-	}
-	m.Method, m.Notification = name, !hasID
-	switch rawjson.Kind(params) {
-	case 0, 'n':
-		return m, nil
-	case '{':
-	default:
-		return m, Errf(jsonrpc.CodeInvalidParams, "params must be an object")
-	}
-	m.params = rawjson.AppendMembers(m.someParams[:0], params)
-	if name, dup := rawjson.DuplicateOf(params, m.params, true); dup {
-		m.params = nil
-		return m, Errf(jsonrpc.CodeInvalidRequest, "params has the member %q twice", name)
-	}
-	m.Params = params
-	meta := rawjson.Find(m.params, "_meta")
-	switch rawjson.Kind(meta) {
-	case 0, 'n':
-		return m, nil
-	case '{':
-	default:
-		return m, Errf(jsonrpc.CodeInvalidParams, "params._meta must be an object")
-	}
-	m.meta = rawjson.AppendMembers(m.someMeta[:0], meta)
-	if name, dup := rawjson.DuplicateOf(meta, m.meta, true); dup {
-		m.meta = nil
-		return m, Errf(jsonrpc.CodeInvalidRequest, "params._meta has the member %q twice", name)
-	}
-	m.Meta = meta
-	return m, nil
-}
-
-// idTwice reports whether an id comes twice, in whatever case, so that none of them can be echoed.
-func idTwice(members []rawjson.Member) bool {
-	n := 0
-	for _, x := range members {
-		if s, _ := rawjson.String(x.Name); strings.EqualFold(s, "id") {
-			n++
-		}
-	}
-	return n > 1
-}
-
 // Param is a member of params, raw; nil if there is none.
-func (m *Message) Param(name string) json.RawMessage { return rawjson.Find(m.params, name) }
+func (m *Message) Param(name string) json.RawMessage { return m.params.Find(name) }
 
 // MetaValue is a member of params._meta, raw; nil if there is none.
-func (m *Message) MetaValue(name string) json.RawMessage { return rawjson.Find(m.meta, name) }
+func (m *Message) MetaValue(name string) json.RawMessage { return m.meta.Find(name) }
 
 // MetaMembers are the members of params._meta.
-func (m *Message) MetaMembers() []rawjson.Member { return m.meta }
-
-// validID reports whether id is a string or an integer (MCP 2026-07-28, basic, "Requests").
-func validID(id json.RawMessage) bool {
-	switch rawjson.Kind(id) {
-	case '"':
-		return true
-	case '0':
-		return rawjson.NumberOK(id) && !strings.ContainsAny(string(id), ".eE")
-	}
-	return false
-}
+func (m *Message) MetaMembers() []rawjson.Member { return m.meta.Members }
 
 // SafeID reports whether the SDK echoes id as it is: it reads numbers as float64.
 func SafeID(id json.RawMessage) bool {
@@ -208,7 +69,7 @@ func (m *Message) CheckVersion() (string, *Error) {
 	if v == nil {
 		return "", Errf(jsonrpc.CodeInvalidParams, "params._meta has no %q", mcp.MetaKeyProtocolVersion)
 	}
-	s, ok := rawjson.String(v)
+	s, ok := text(v)
 	if !ok || s == "" {
 		return "", Errf(jsonrpc.CodeInvalidParams, "params._meta: %q must be a string such as %q", mcp.MetaKeyProtocolVersion, Modern)
 	}
@@ -305,7 +166,7 @@ func (m *Message) appendParams(b []byte) []byte {
 		return append(b, m.Params...)
 	}
 	b = append(b, '{')
-	for _, x := range m.params {
+	for _, x := range m.params.Members {
 		value := x.Value
 		switch {
 		case rawjson.NameIs(x.Name, "inputResponses") && asks(m.Method):
