@@ -170,7 +170,7 @@ func (s *Server) Handler(opts *streamable.Options) http.Handler {
 	if o.Identity == nil {
 		o.Identity = func(r *http.Request, extra *mcp.RequestExtra) (string, error) {
 			p, err := s.opts.Principal(r.Context(), extra)
-			if err != nil {
+			if err != nil || p == (Principal{}) {
 				return "", err
 			}
 			d := p.digest()

@@ -140,14 +140,18 @@ func hasDefaults(schema *jsonschema.Schema) bool {
 // maxDepth is how deep arguments may nest, as in the SDK.
 const maxDepth = 1000
 
-// decodeArguments validates arguments and decodes them. Names match exactly, as in the SDK.
+// decodeArguments validates arguments and decodes them.
 func decodeArguments[In any](s *shape, args json.RawMessage) (in In, err error) {
 	if s.empty && isEmptyObject(args) {
 		return in, nil
 	}
 	m := map[string]any{}
 	if len(args) > 0 {
-		if err := parse(args, &m); err != nil {
+		err := rawjson.Check(args, maxDepth)
+		if err == nil {
+			err = unmarshal(args, &m, fastjson.ZeroCopy) // what is validated lives no longer than args
+		}
+		if err != nil {
 			return in, fmt.Errorf("validating \"arguments\": unmarshaling arguments: %w", err)
 		}
 	}
@@ -160,7 +164,7 @@ func decodeArguments[In any](s *shape, args json.RawMessage) (in In, err error) 
 	if err := s.resolved.Validate(&value); err != nil {
 		return in, fmt.Errorf("validating \"arguments\": %w", err)
 	}
-	if !s.defaults && len(args) > 0 && parse(args, &in) == nil {
+	if !s.defaults && len(args) > 0 && unmarshal(args, &in, 0) == nil {
 		return in, nil // with all digits
 	}
 	// What was validated, with its defaults, and 1.0 for an integer as 1.
@@ -181,7 +185,12 @@ func parse(raw []byte, v any) error {
 	if err := rawjson.Check(raw, maxDepth); err != nil {
 		return err
 	}
-	rest, err := fastjson.Parse(raw, v, fastjson.DontMatchCaseInsensitiveStructFields)
+	return unmarshal(raw, v, 0)
+}
+
+// unmarshal decodes JSON that was checked. Names match exactly, as in the SDK.
+func unmarshal(raw []byte, v any, flags fastjson.ParseFlags) error {
+	rest, err := fastjson.Parse(raw, v, flags|fastjson.DontMatchCaseInsensitiveStructFields)
 	if err == nil && len(rest) > 0 {
 		return errors.New("trailing bytes")
 	}

@@ -70,12 +70,7 @@ func (h *Handler) call(b []byte, out *expressResponse, r *http.Request, p *place
 			err = &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "internal error"}
 		}
 	}()
-	var chain mcp.MethodHandler
-	p.server.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
-		chain = next
-		return next
-	})
-	res, err := chain(ctx, "tools/call", req)
+	res, err := wire.Chain(p.server)(ctx, "tools/call", req)
 	if err != nil {
 		return b, err
 	}

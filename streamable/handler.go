@@ -62,6 +62,8 @@ import (
 	"log/slog"
 	"maps"
 	"net/http"
+	"runtime"
+	"slices"
 	"time"
 
 	"github.com/elicit-go/elicit/internal/wire"
@@ -119,7 +121,7 @@ type Options struct {
 type Handler struct {
 	opts      Options
 	getServer func(*http.Request) *mcp.Server
-	known     servers
+	known     *servers
 	modern    http.Handler
 	legacy    http.Handler
 	sessions  sessions
@@ -138,7 +140,7 @@ func NewHandler(server *mcp.Server, opts *Options) *Handler {
 // called more than once for a request, and should give the same server each time, and one of few: a server is asked about
 // itself once.
 func NewHandlerFunc(getServer func(*http.Request) *mcp.Server, opts *Options) *Handler {
-	h := &Handler{getServer: getServer}
+	h := &Handler{getServer: getServer, known: &servers{}}
 	if opts != nil {
 		h.opts = *opts
 	}
@@ -173,6 +175,7 @@ func NewHandlerFunc(getServer func(*http.Request) *mcp.Server, opts *Options) *H
 		Stateless: true, PropagateRequestCancellation: true, DisableLocalhostProtection: true, MaxRequestBodyBytes: -1, Logger: o.Logger})
 	h.legacy = mcp.NewStreamableHTTPHandler(getServer, &mcp.StreamableHTTPOptions{
 		Stateless: o.Stateless, SessionTimeout: o.SessionTimeout, DisableLocalhostProtection: true, MaxRequestBodyBytes: -1, Logger: o.Logger})
+	runtime.AddCleanup(h, func(s *servers) { go s.stop() }, h.known)
 	return h
 }
 
@@ -291,7 +294,7 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request) {
 
 // read reads the body, up to the limit.
 func (h *Handler) read(w http.ResponseWriter, r *http.Request) ([]byte, *wire.Error) {
-	body, err := readAll(http.MaxBytesReader(w, r.Body, h.opts.MaxBody), r.ContentLength, h.opts.MaxBody)
+	body, err := readAll(http.MaxBytesReader(w, r.Body, h.opts.MaxBody), r.ContentLength)
 	if err == nil {
 		return body, nil
 	}
@@ -301,14 +304,21 @@ func (h *Handler) read(w http.ResponseWriter, r *http.Request) ([]byte, *wire.Er
 	return nil, wire.Errf(jsonrpc.CodeInvalidRequest, "the body could not be read")
 }
 
-// readAll is io.ReadAll into room for as much as the client announced, within reason.
-func readAll(r io.Reader, announced, limit int64) ([]byte, error) {
-	if announced <= 0 || announced > min(limit, 1<<20) {
-		return io.ReadAll(r)
+// readAll is io.ReadAll into room for what the client announced, up to what it may hold without having sent anything.
+func readAll(r io.Reader, announced int64) ([]byte, error) {
+	b := make([]byte, 0, min(max(announced, 512), 64<<10))
+	for {
+		n, err := r.Read(b[len(b):cap(b)])
+		b = b[:len(b)+n]
+		switch {
+		case err == io.EOF:
+			return b, nil
+		case err != nil:
+			return b, err
+		case len(b) == cap(b):
+			b = slices.Grow(b, 1)
+		}
 	}
-	b := make([]byte, announced)
-	n, err := io.ReadFull(r, b)
-	return b[:n], err
 }
 
 // header is the first value of a header, by its canonical name.

@@ -89,6 +89,7 @@ func (h *Handler) serveLegacy(w http.ResponseWriter, r *http.Request, m *wire.Me
 		return
 	}
 	h.known.get(server)
+	h.known.cover(server)
 	if h.opts.Stateless {
 		h.legacy.ServeHTTP(w, r)
 		return

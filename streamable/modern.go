@@ -77,6 +77,7 @@ func (h *Handler) serveModern(w http.ResponseWriter, r *http.Request, m *wire.Me
 		h.express(w, r, m, p, tool, extra, session)
 		return
 	}
+	h.known.cover(server)
 	h.throughSDK(w, r, m, header)
 }
 

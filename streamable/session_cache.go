@@ -155,6 +155,19 @@ func (c *sessionCache) put(s *sharedSession) {
 	}
 }
 
+// close ends the idle sessions.
+func (c *sessionCache) close() {
+	c.mu.Lock()
+	var out []*sharedSession
+	for c.idle.Len() > 0 {
+		out = append(out, c.evict())
+	}
+	c.mu.Unlock()
+	for _, s := range out {
+		_ = s.ss.Close()
+	}
+}
+
 // evict takes out the session that has been idle longest. The caller holds c.mu.
 func (c *sessionCache) evict() *sharedSession {
 	e := c.idle.Front()

@@ -1,6 +1,8 @@
 package streamable
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
 	"math"
 	"net/http"
@@ -12,6 +14,7 @@ import (
 
 	"github.com/elicit-go/elicit/internal/rawjson"
 	"github.com/elicit-go/elicit/internal/wire"
+	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
@@ -34,23 +37,51 @@ type binding struct {
 	header string // canonical
 }
 
-func newToolSet(list []json.RawMessage, follows bool) *toolSet {
+func newToolSet(list []*mcp.Tool, follows bool) *toolSet {
 	s := &toolSet{tools: make(map[string]*knownTool, len(list)), follows: follows, listed: time.Now()}
 	for _, t := range list {
-		var tool struct {
-			Name   string          `json:"name"`
-			Schema json.RawMessage `json:"inputSchema"`
-		}
-		if json.Unmarshal(t, &tool) != nil {
+		if t == nil {
 			continue
 		}
-		var b []binding
-		if strings.Contains(string(tool.Schema), "x-mcp-header") {
-			b = bindings(nil, nil, tool.Schema)
+		k := &knownTool{name: t.Name}
+		if annotated(t.InputSchema) {
+			raw, err := json.Marshal(t.InputSchema)
+			if err != nil {
+				continue
+			}
+			k.bindings = bindings(nil, nil, raw)
 		}
-		s.tools[tool.Name] = &knownTool{tool.Name, b}
+		s.tools[t.Name] = k
 	}
 	return s
+}
+
+// annotation says in a property's schema which header repeats it.
+const annotation = "x-mcp-header"
+
+// annotated reports whether a schema, of whatever type a tool may have, can have annotations. Encoding all schemas of a
+// server takes seconds where there are ten thousand.
+func annotated(schema any) bool {
+	switch s := schema.(type) {
+	case nil:
+		return false
+	case *jsonschema.Schema:
+		if s == nil {
+			return false
+		}
+		if _, ok := s.Extra[annotation]; ok {
+			return true
+		}
+		for _, p := range s.Properties {
+			if annotated(p) {
+				return true
+			}
+		}
+		return false
+	case json.RawMessage:
+		return bytes.Contains(s, []byte("x-mcp-")) || bytes.IndexByte(s, '\\') >= 0 // the name may be escaped
+	}
+	return true
 }
 
 // bindings walks the properties of a schema, which are the only place for annotations.
@@ -62,7 +93,7 @@ func bindings(b []binding, path []string, schema []byte) []binding {
 			continue
 		}
 		p := append(path[:len(path):len(path)], n)
-		raw, _ := rawjson.Get(property, "x-mcp-header")
+		raw, _ := rawjson.Get(property, annotation)
 		if h, ok := rawjson.String(raw); ok && h != "" {
 			b = append(b, binding{p, http.CanonicalHeaderKey("Mcp-Param-" + h)})
 		}
@@ -105,25 +136,20 @@ func hasParamHeaders(r *http.Request) bool {
 	return false
 }
 
-// listed lists the tools of a server that is not watched, for a call with headers that may repeat arguments.
+// listed is a tool of a server that is not watched, for a call with headers that may repeat arguments.
 func listed(server *mcp.Server, name json.RawMessage) *knownTool {
-	list := make(chan *toolSet, 1)
-	w, err := wire.Watch(server, func(tools []json.RawMessage, follows bool) {
-		select {
-		case list <- newToolSet(tools, follows):
-		default:
-		}
-	})
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	session, err := server.Connect(ctx, &wire.Quiet{}, nil)
 	if err != nil {
 		return nil
 	}
-	defer w.Stop()
-	select {
-	case s := <-list:
-		return s.find(name)
-	case <-time.After(time.Second):
+	defer session.Close()
+	tools, err := wire.ListTools(ctx, server, session)
+	if err != nil {
 		return nil
 	}
+	return newToolSet(tools, false).find(name)
 }
 
 // checkParamHeaders compares the headers that repeat arguments with the arguments.
