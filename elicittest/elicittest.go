@@ -24,6 +24,9 @@
 //		}
 //	}
 //
+// A question that sends people to a page is accepted as a person would: the page is completed, and then the client says that
+// it was opened. For one of elicit.NewURL, whose page is the author's own, it is the test that has to see to that.
+//
 // A question that the test has no answer for fails it, and is named. Clients before 2026-07-28 check what they send, so wrong
 // answers are for the newest.
 //
@@ -34,6 +37,7 @@ package elicittest
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -53,7 +57,8 @@ type Answer struct {
 	err      error
 }
 
-// Accept answers q with v. The compiler checks v against the question. For a question of elicit.Confirm, false declines.
+// Accept answers q with v. The compiler checks v against the question. For a question of elicit.Confirm, false declines; of
+// elicit.NewURL, v is true.
 func Accept[T any](q *elicit.Question[T], v T) Answer {
 	r, err := tool.Encode(q, v)
 	return Answer{q.Key(), r, err}
@@ -101,6 +106,7 @@ type Question struct {
 	Key     string
 	Message string
 	Schema  json.RawMessage // of a form; properties in order
+	URL     string          // of a page to open; in a Context, a made-up one
 }
 
 // Asked is what was asked in a context of [Context] so far, in the order of asking.
@@ -116,8 +122,10 @@ func Asked(ctx context.Context) []Question {
 func question(key string, r mcp.InputRequest) Question {
 	q := Question{Key: key}
 	if p, ok := r.(*mcp.ElicitParams); ok {
-		q.Message = p.Message
-		q.Schema, _ = json.Marshal(p.RequestedSchema)
+		q.Message, q.URL = p.Message, p.URL
+		if p.URL == "" {
+			q.Schema, _ = json.Marshal(p.RequestedSchema)
+		}
 	}
 	return q
 }
@@ -139,6 +147,18 @@ func (r *Transcript) Text() string {
 	return ""
 }
 
+// response is what a client sends for an answer, after its user has done what a page asks for.
+func response(ctx context.Context, server *mcp.Server, url string, a mcp.InputResponse) (mcp.InputResponse, error) {
+	done, ok := a.(tool.Completed)
+	switch {
+	case !ok:
+		return a, nil
+	case url == "":
+		return nil, errors.New("it is a form, and the answer is for a page")
+	}
+	return done.ElicitResult, tool.CompletePage(ctx, server, url, done.Value)
+}
+
 const maxRounds = 20
 
 // Call calls a tool, as a client of protocolVersion would ("" is the newest that the SDK speaks), until it ends. It fails
@@ -153,7 +173,7 @@ func Call(t testing.TB, server *mcp.Server, protocolVersion, toolName string, ar
 	var mu sync.Mutex
 	// The SDK's own loop does not tell an ElicitationHandler the key, so the rounds are driven here. To older clients the
 	// key comes in _meta.
-	client := mcp.NewClient(&mcp.Implementation{Name: "elicittest", Version: "1"}, &mcp.ClientOptions{
+	opts := &mcp.ClientOptions{
 		MultiRoundTrip: &mcp.MultiRoundTripOptions{Disabled: true},
 		ElicitationHandler: func(_ context.Context, r *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
 			mu.Lock()
@@ -163,12 +183,22 @@ func Call(t testing.TB, server *mcp.Server, protocolVersion, toolName string, ar
 			if len(tr.Asked) > maxRounds {
 				return nil, fmt.Errorf("asked %d times", len(tr.Asked))
 			}
-			if a, ok := m[key].(*mcp.ElicitResult); ok {
+			a, err := response(t.Context(), server, r.Params.URL, m[key])
+			if err != nil {
+				t.Errorf("elicittest: %q cannot be answered: %v", key, err)
+				return &mcp.ElicitResult{Action: "cancel"}, nil
+			}
+			if a, ok := a.(*mcp.ElicitResult); ok {
 				return a, nil
 			}
 			t.Errorf("elicittest: %q is asked (%q), and has no answer in this test", key, r.Params.Message)
 			return &mcp.ElicitResult{Action: "cancel"}, nil
-		}})
+		}}
+	if protocolVersion == "" || protocolVersion >= "2025-11-25" {
+		opts.Capabilities = &mcp.ClientCapabilities{RootsV2: &mcp.RootCapabilities{ListChanged: true},
+			Elicitation: &mcp.ElicitationCapabilities{Form: &mcp.FormElicitationCapabilities{}, URL: &mcp.URLElicitationCapabilities{}}}
+	}
+	client := mcp.NewClient(&mcp.Implementation{Name: "elicittest", Version: "1"}, opts)
 	st, ct := mcp.NewInMemoryTransports()
 	ss, err := server.Connect(t.Context(), wire.Strict(st), nil)
 	if err != nil {
@@ -202,7 +232,9 @@ func Call(t testing.TB, server *mcp.Server, protocolVersion, toolName string, ar
 			if !ok {
 				t.Fatalf("elicittest: round %d of %s asks %q (%q), which has no answer in this test", tr.Rounds, toolName, k, q.Message)
 			}
-			p.InputResponses[k] = a
+			if p.InputResponses[k], err = response(t.Context(), server, q.URL, a); err != nil {
+				t.Fatalf("elicittest: %q cannot be answered: %v", k, err)
+			}
 		}
 	}
 }

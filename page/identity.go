@@ -17,7 +17,7 @@ import (
 func (p *Pages) mayAsk(a *tool.Asking) string {
 	someone := a.Issuer != "" || a.Subject != ""
 	switch {
-	case p.opts.Identify == nil && someone:
+	case p.opts.Identify == nil && (someone || a.Client != ""):
 		return "the request has a principal, and the pages cannot tell who opens them: set page.Options.Identify, which says who is at the browser"
 	case p.opts.Identify != nil && !someone:
 		return "the request has no principal, so anybody could open the page for it: verify tokens around the handler, or set elicit.Options.Principal"

@@ -40,8 +40,11 @@ func (p *Pages) conclude(ctx context.Context, t *ticket, action byte, value []by
 		until = now
 	}
 	first, err := p.add(ctx, outcomeEntry(t), append([]byte{action}, value...), until.Add(p.shop.MaxAge))
-	if err != nil || !first {
-		return false, err
+	if err != nil {
+		return false, p.vaultFailed(ctx, err)
+	}
+	if !first {
+		return false, nil
 	}
 	if then != nil {
 		if err := then(ctx); err != nil { // the call has its answer; a later one asks again
@@ -175,7 +178,7 @@ func (p seam) Refused(ctx context.Context, a *tool.Asking) error {
 // Forget implements tool.Pages.
 func (p seam) Forget(ctx context.Context, a *tool.Asking) error {
 	if _, err := p.opts.Vault.Delete(ctx, valueEntry(valueDigest(a))); err != nil {
-		return err
+		return p.vaultFailed(ctx, err)
 	}
 	if t := p.ticketOf(a); t != nil {
 		return p.forget(ctx, t)

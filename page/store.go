@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/elicit-go/elicit/internal/state"
@@ -42,7 +41,7 @@ func (p *Pages) seal(key string, plain []byte, expires time.Time) (Entry, error)
 func (p *Pages) load(ctx context.Context, key string) (*stored, error) {
 	es, err := p.opts.Vault.Find(ctx, key)
 	if err != nil {
-		return nil, fmt.Errorf("page: the vault: %w", err)
+		return nil, p.vaultFailed(ctx, err)
 	}
 	for _, e := range es {
 		if e.Key == key && e.Expires.After(p.shop.Now()) {
@@ -51,6 +50,14 @@ func (p *Pages) load(ctx context.Context, key string) (*stored, error) {
 	}
 	return nil, nil
 }
+
+// vaultFailed is an error of the vault as the model may read it. The log has all of it.
+func (p *Pages) vaultFailed(ctx context.Context, err error) error {
+	p.shop.Logger.ErrorContext(ctx, "page: the vault failed", "error", err)
+	return errVault
+}
+
+var errVault = errors.New("what people enter on pages cannot be read at the moment")
 
 func (p *Pages) open(ctx context.Context, e Entry) *stored {
 	plain, err := p.shop.Ring.OpenAt(state.VaultPurpose, place(e.Key), e.Sealed)

@@ -2,6 +2,7 @@ package tool
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"net/http"
 	"time"
@@ -49,8 +50,8 @@ type Pages interface {
 type Asking struct {
 	URL          URL
 	Key, Message string
-	Method, Name string // the feature
-	ClientName   string // what the client calls itself
+	Method, Name string      // the feature
+	ClientName   string      // what the client calls itself
 	Header       http.Header // of the request; nil over stdio
 
 	// The principal of the request.
@@ -106,7 +107,9 @@ var (
 
 // CompletePage is filled in by package page for elicittest: it completes the link as the person who was asked would, with
 // a value of the question's type.
-var CompletePage func(ctx context.Context, server *mcp.Server, url string, value any) error
+var CompletePage = func(ctx context.Context, server *mcp.Server, url string, value any) error {
+	return errors.New("the server has no pages")
+}
 
 // Completed answers a URL question in elicittest: the person agreed to open the page, and did what it asks for.
 type Completed struct {
