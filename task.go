@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"sync/atomic"
 
 	"github.com/elicit-go/elicit/internal/state"
 	"github.com/elicit-go/elicit/internal/tool"
@@ -123,7 +124,7 @@ func (c *call) mayBeTask(ctx context.Context, req mcp.Request, next func(context
 		return next(ctx)
 	}
 	c.run = &tool.Run{}
-	ran := false
+	var ran atomic.Bool
 	res, err := engine.Call(ctx, &tool.Call{Request: r, Modern: c.modern, Principal: tool.Principal(c.principal), Task: c.shop.task(c.name), Run: c.run,
 		Snapshot: func() tool.Snapshot { return c.snapshot(c.st) },
 		Detach: func() (tool.Snapshot, bool) {
@@ -134,11 +135,16 @@ func (c *call) mayBeTask(ctx context.Context, req mcp.Request, next func(context
 			}
 			c.detached = true
 			return c.snapshot(c.st), true
+		},
+		Attach: func() {
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			c.detached = false
 		}}, func(ctx context.Context) (mcp.Result, error) {
-		ran = true
+		ran.Store(true)
 		return next(ctx)
 	})
-	if ran {
+	if ran.Load() {
 		return res, err
 	}
 	c.mu.Lock()
@@ -196,13 +202,13 @@ func (c *call) handsOver() bool {
 // handOver gives what the round asks to its task, which may decline to take it.
 func (c *call) handOver(ctx context.Context, r round, foreign string) (mcp.Result, error, bool) {
 	s := c.snapshot(c.nextState(foreign))
-	s.Answers = nil
+	s.Answers, s.Detached = nil, c.detached
 	for _, key := range r.order {
 		s.Asks = append(s.Asks, tool.Ask{Key: key, Request: r.asked[key].wire})
 		s.State.Asked[key] = r.asked[key].digest
 	}
 	res, taken, err := c.run.Round(ctx, s)
-	if !taken && (c.detached || c.run.Record != nil) {
+	if !taken && c.run.Record != nil {
 		return nil, internalError("internal error"), true // there is no call to go back to
 	}
 	if res == nil && err == nil && taken { // for middleware: the client sees the record

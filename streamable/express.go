@@ -27,6 +27,10 @@ func (h *Handler) express(w http.ResponseWriter, r *http.Request, m *wire.Messag
 	defer out.stream.close() // whatever happens: nothing may be written when the response has ended
 	out.exchange.Notify = out.notify
 	extra.CloseSSEStream = func(mcp.CloseSSEStreamArgs) {} // nothing to resume in this revision
+	out.exchange.Keep = func() func() {
+		p.sessions.keep(s)
+		return func() { p.sessions.put(s) }
+	}
 	req := &mcp.CallToolRequest{
 		Session: s.ss,
 		Params: &mcp.CallToolParamsRaw{
@@ -43,7 +47,7 @@ func (h *Handler) express(w http.ResponseWriter, r *http.Request, m *wire.Messag
 	body, err := h.call(body, out, r, p, req)
 	code := int64(0)
 	if err != nil {
-		e := toError(err)
+		e := wire.ErrorOf(err)
 		body, code = e.Append(body[:0], m.ID), e.Code
 	} else {
 		body = append(body, '}')
@@ -157,23 +161,6 @@ func (t *template) clone() any {
 		return a
 	}
 	return t.value
-}
-
-// toError is what the client is told of an error that the chain returned.
-func toError(err error) *wire.Error {
-	var e *jsonrpc.Error
-	switch {
-	case !errors.As(err, &e):
-		return &wire.Error{Code: jsonrpc.CodeInternalError, Message: err.Error()}
-	case error(e) == err:
-		x := &wire.Error{Code: e.Code, Message: e.Message, Data: e.Data}
-		if x.Code == 0 {
-			x.Code = jsonrpc.CodeInternalError
-		}
-		return x
-	default: // wrapped: its code, with the words of the whole
-		return &wire.Error{Code: e.Code, Message: err.Error()}
-	}
 }
 
 var errNoResult = errors.New("server bug: the tool returned neither a result nor an error")

@@ -134,6 +134,13 @@ func routed(ctx context.Context, msg jsonrpc.Message) {
 	}
 }
 
+// keep takes a session once more, for whoever has it already.
+func (c *sessionCache) keep(s *sharedSession) {
+	c.mu.Lock()
+	s.refs++
+	c.mu.Unlock()
+}
+
 // put gives a session back. Sessions that nobody uses are kept, the most recent ones.
 func (c *sessionCache) put(s *sharedSession) {
 	var out []*sharedSession

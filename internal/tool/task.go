@@ -54,6 +54,8 @@ type Call struct {
 	// Detach makes the handler, which runs, go on as a task: from then on what it asks and its steps go to Run. It is
 	// false if the handler has returned.
 	Detach func() (Snapshot, bool)
+	// Attach undoes Detach, where there can be no task.
+	Attach func()
 }
 
 // A Run is what a handler of a task is given in place of a requestState, and where what it asks goes.
@@ -90,11 +92,14 @@ type Snapshot struct {
 	CallID [16]byte
 	State  state.State // Asked is what is asked in this round
 	Asks   []Ask       // in their order
+
+	Detached bool // by Call.Detach
 	// Answers are what the client sent in this round, by key, if it was not looked at yet.
 	Answers map[string]json.RawMessage
 	// Waits is set if the handler waits for something other than an answer of the client, until the record is woken, but
-	// no longer than that.
-	Waits time.Duration
+	// no longer than that; Waiting says for what.
+	Waits   time.Duration
+	Waiting string
 }
 
 // An Ask is a question of a round: its key, and {"method":…,"params":…}.

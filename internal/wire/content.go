@@ -15,6 +15,9 @@ const (
 	// SDK's map[string]any would lose something of it: digits of a number, a second member of the same name, a content
 	// that is no object. It is the client's own content either way, so a client that sends this member gains nothing.
 	ContentMeta = "io.github.elicit-go/content"
+	// TaskIDsMeta carries the JSON text of the member taskIds of a subscriptions/listen filter, which the SDK drops, from
+	// a host to package tasks. A client's own is removed.
+	TaskIDsMeta = "io.github.elicit-go/taskIds"
 )
 
 // Content is the JSON text of an answer's content, nil if it has none.

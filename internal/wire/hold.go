@@ -65,6 +65,7 @@ var heldAt = [][]string{{"params", "progressToken"}, {"params", "_meta", mcp.Met
 // Restore gives a message that the SDK wrote, with line ends after it, its ids back: that of the message itself, and those
 // in a notification or in the _meta of a result. Whatever else looks like one is a handler's.
 func Restore(msg []byte) []byte {
+	msg = renamed(msg)
 	if rest, ok := bytes.CutPrefix(msg, []byte(idBegin)); ok {
 		id, after := cutID(rest)
 		isError := bytes.HasPrefix(after, noCode)
@@ -150,16 +151,47 @@ func (m *Message) heldToken() json.RawMessage {
 	return nil
 }
 
-// appendMeta encodes _meta with the progress token held.
+// appendMeta encodes _meta with the progress token held, if it is not nil, and with what the SDK drops of the filter of
+// subscriptions/listen.
 func (m *Message) appendMeta(b []byte, held json.RawMessage) []byte {
 	b = append(b, `"_meta":{`...)
 	for _, x := range m.meta.Members {
+		if rawjson.NameIs(x.Name, TaskIDsMeta) {
+			continue // ours alone
+		}
 		b = append(append(comma(b), x.Name...), ':')
-		if rawjson.NameIs(x.Name, "progressToken") {
+		if held != nil && rawjson.NameIs(x.Name, "progressToken") {
 			b = append(b, held...)
 		} else {
 			b = append(b, x.Value...)
 		}
 	}
+	if ids, ok := rawjson.Get(m.Param("notifications"), "taskIds"); ok && m.Method == "subscriptions/listen" {
+		b = append(comma(b), `"`+TaskIDsMeta+`":`...)
+		b = rawjson.AppendString(b, string(ids))
+	}
 	return append(b, '}')
+}
+
+// As is a notification that the SDK cannot send. It goes out as one that it can, with params that begin so, and Restore
+// and Strict give it its name.
+const As = `{"io.github.elicit-go/method":`
+
+var sentAs = []byte(`{"jsonrpc":"2.0","method":"` + SentAs + `","params":` + As)
+
+// SentAs is the method that it goes out as.
+const SentAs = "notifications/subscriptions/acknowledged"
+
+// renamed gives such a notification its method; it gives back others as they are.
+func renamed(msg []byte) []byte {
+	rest, ok := bytes.CutPrefix(msg, sentAs)
+	if !ok {
+		return msg
+	}
+	name, rest := cutID(rest)
+	rest, ok = bytes.CutPrefix(rest, []byte{','})
+	if !ok {
+		return msg
+	}
+	return slices.Concat([]byte(`{"jsonrpc":"2.0","method":`), name, []byte(`,"params":{`), rest)
 }

@@ -77,6 +77,8 @@ func Learn(server *mcp.Server) Info {
 type Exchange struct {
 	// Notify sends a notification of this request to the client; nil where the SDK does that.
 	Notify func(method string, params json.RawMessage)
+	// Keep keeps the session of this request open until release is called; nil where that cannot be.
+	Keep func() (release func())
 
 	panicked atomic.Bool
 }

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/elicit-go/elicit/internal/rawjson"
@@ -31,12 +32,34 @@ func (e *Error) Append(b []byte, id json.RawMessage) []byte {
 	if id != nil {
 		b = append(append(b, `,"id":`...), id...)
 	}
-	b = fmt.Appendf(b, `,"error":{"code":%d,"message":`, e.Code)
+	return append(append(append(b, `,"error":`...), e.Object()...), '}')
+}
+
+// Object is the error object of the response.
+func (e *Error) Object() json.RawMessage {
+	b := fmt.Appendf(nil, `{"code":%d,"message":`, e.Code)
 	b = rawjson.AppendString(b, e.Message)
 	if e.Data != nil {
 		b = append(append(b, `,"data":`...), e.Data...)
 	}
-	return append(b, "}}"...)
+	return append(b, '}')
+}
+
+// ErrorOf is what the client is told of an error that a server's chain of middleware returned.
+func ErrorOf(err error) *Error {
+	var e *jsonrpc.Error
+	switch {
+	case !errors.As(err, &e):
+		return &Error{Code: jsonrpc.CodeInternalError, Message: err.Error()}
+	case error(e) == err:
+		x := &Error{Code: e.Code, Message: e.Message, Data: e.Data}
+		if x.Code == 0 {
+			x.Code = jsonrpc.CodeInternalError
+		}
+		return x
+	default: // wrapped: its code, with the words of the whole
+		return &Error{Code: e.Code, Message: err.Error()}
+	}
 }
 
 // Errf makes an Error of status 400.
@@ -162,7 +185,8 @@ func (m *Message) Append(b []byte, id json.RawMessage) []byte {
 // appendParams encodes the params as the SDK can read them.
 func (m *Message) appendParams(b []byte) []byte {
 	modern, held := m.Version() != nil, m.heldToken()
-	if !asks(m.Method) && m.Method != "initialize" && held == nil {
+	listens := m.Method == "subscriptions/listen" && m.Meta != nil
+	if !asks(m.Method) && m.Method != "initialize" && held == nil && !listens {
 		return append(b, m.Params...)
 	}
 	b = append(b, '{')
@@ -180,7 +204,7 @@ func (m *Message) appendParams(b []byte) []byte {
 			if !modern || rawjson.Kind(value) == 'n' {
 				continue
 			}
-		case rawjson.NameIs(x.Name, "_meta") && held != nil:
+		case rawjson.NameIs(x.Name, "_meta") && (held != nil || listens):
 			b = m.appendMeta(comma(b), held)
 			continue
 		case rawjson.NameIs(x.Name, "protocolVersion") && m.Method == "initialize":

@@ -214,6 +214,16 @@ func (c messageConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	}
 }
 
+// Write implements mcp.Connection.
+func (c messageConn) Write(ctx context.Context, msg jsonrpc.Message) error {
+	if r, ok := msg.(*jsonrpc.Request); ok && r.Method == SentAs && bytes.HasPrefix(r.Params, []byte(As)) {
+		name, rest := cutID(bytes.TrimPrefix(r.Params, []byte(As)))
+		method, _ := rawjson.String(name)
+		msg = &jsonrpc.Request{Method: method, Params: append([]byte{'{'}, bytes.TrimPrefix(rest, []byte{','})...)}
+	}
+	return c.Connection.Write(ctx, msg)
+}
+
 // normalise checks and rewrites the params of a request.
 func (c messageConn) normalise(r *jsonrpc.Request) *Error {
 	body := append([]byte(`{"jsonrpc":"2.0","id":0,"method":`), rawjson.AppendString(nil, r.Method)...)

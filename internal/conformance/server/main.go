@@ -37,5 +37,6 @@ func newServer() *elicit.Server {
 	addPrompts(server)
 	addRounds(asking)
 	addSessions(asking)
+	addTasks(asking)
 	return asking
 }

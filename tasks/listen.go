@@ -1,0 +1,274 @@
+package tasks
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/elicit-go/elicit/internal/rawjson"
+	"github.com/elicit-go/elicit/internal/tool"
+	"github.com/elicit-go/elicit/internal/wire"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// maxListened is how many tasks one stream listens to. The acknowledgment names them.
+const maxListened = 100
+
+// listen serves the part of subscriptions/listen that is about tasks. The SDK drops the member taskIds, so our hosts repeat
+// it in _meta. The SDK's handler acknowledges, and send adds our part to that. Then the stream is held here until the client
+// ends it.
+func (e *Engine) listen(ctx context.Context, req mcp.Request, next func(context.Context) (mcp.Result, error)) (mcp.Result, error) {
+	p, ok := req.GetParams().(*mcp.SubscriptionsListenParams)
+	if !ok || p == nil {
+		return next(ctx)
+	}
+	raw, ok := p.Meta[wire.TaskIDsMeta].(string)
+	if !ok || raw == "null" {
+		return next(ctx)
+	}
+	var ids []string
+	if rawjson.Kind([]byte(raw)) != '[' || json.Unmarshal([]byte(raw), &ids) != nil {
+		return nil, invalid("params.notifications.taskIds must be an array of strings")
+	}
+	if !declares(p.Meta) {
+		return nil, undeclared("params.notifications.taskIds")
+	}
+	l := &listener{e: e, extra: req.GetExtra(), acked: make(chan struct{}), signal: make(chan struct{}, 1), stop: make(chan struct{}), dirty: map[string]bool{}}
+	l.session, _ = req.GetSession().(*mcp.ServerSession)
+	var err error
+	if l.principal, err = e.shop.Principal(ctx, l.extra); err != nil {
+		return nil, err
+	}
+	for _, id := range ids {
+		if slices.Contains(l.ids, id) || len(l.ids) == maxListened {
+			continue
+		}
+		switch _, _, err := e.of(ctx, l.principal, l.extra, id); err {
+		case nil:
+			l.ids = append(l.ids, id)
+			l.dirty[id] = true // what it is now comes first: it may have changed since the client asked
+		case error(errUnknown):
+		default:
+			return nil, err
+		}
+	}
+	e.subs.add(l)
+	defer e.subs.remove(l)
+	ctx = context.WithValue(ctx, listenerKey{}, l)
+	type outcome struct {
+		res mcp.Result
+		err error
+	}
+	done := make(chan outcome, 1)
+	go func() { // returns at once if there is nothing of the server's own to listen to
+		out := outcome{err: internal("internal error")}
+		defer func() { done <- out }()
+		out.res, out.err = next(ctx)
+	}()
+	select {
+	case <-l.acked:
+		if len(l.ids) > 0 {
+			l.serve(ctx)
+		}
+	case out := <-done:
+		return out.res, out.err
+	}
+	out := <-done
+	return out.res, out.err
+}
+
+type listenerKey struct{}
+
+// A listener is a stream of subscriptions/listen with tasks in it.
+type listener struct {
+	e         *Engine
+	session   *mcp.ServerSession
+	principal tool.Principal
+	extra     *mcp.RequestExtra
+	ids       []string
+
+	acked chan struct{} // closed when the stream was acknowledged; then the next two are set
+	id    any           // of the subscription
+	send  mcp.MethodHandler
+
+	stop   chan struct{} // closed when the engine shuts down
+	signal chan struct{} // has room for one: something is dirty
+	mu     sync.Mutex
+	dirty  map[string]bool // tasks that may have changed
+}
+
+// send is the sending middleware of the extension: it adds the tasks to the acknowledgment.
+func (e *Engine) send(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+		l, ok := ctx.Value(listenerKey{}).(*listener)
+		p, is := req.GetParams().(*mcp.SubscriptionsAcknowledgedParams)
+		if !ok || !is || p == nil || method != wire.SentAs || l.send != nil {
+			return next(ctx, method, req)
+		}
+		l.id, l.send = p.Meta[mcp.MetaKeySubscriptionID], next
+		ids := l.ids
+		if ids == nil {
+			ids = []string{}
+		}
+		res, err := next(ctx, method, l.request(&ackParams{p, ids}))
+		close(l.acked)
+		return res, err
+	}
+}
+
+func (l *listener) request(p mcp.Params) mcp.Request {
+	return &mcp.ServerRequest[mcp.Params]{Session: l.session, Params: p, Extra: l.extra}
+}
+
+// ackParams are those of the acknowledgment, with the tasks.
+type ackParams struct {
+	*mcp.SubscriptionsAcknowledgedParams
+	ids []string
+}
+
+// MarshalJSON implements json.Marshaler.
+func (p *ackParams) MarshalJSON() ([]byte, error) {
+	type filter struct {
+		mcp.NotificationSubscriptions
+		TaskIDs []string `json:"taskIds"`
+	}
+	return json.Marshal(struct {
+		Meta          mcp.Meta `json:"_meta"`
+		Notifications filter   `json:"notifications"`
+	}{p.Meta, filter{p.Notifications, p.ids}})
+}
+
+// taskParams are those of notifications/tasks, which goes out under another name (wire.As).
+type taskParams struct {
+	*mcp.SubscriptionsAcknowledgedParams // for its methods
+	members                              []byte
+}
+
+// MarshalJSON implements json.Marshaler.
+func (p *taskParams) MarshalJSON() ([]byte, error) {
+	meta, err := json.Marshal(p.Meta)
+	if err != nil {
+		return nil, err
+	}
+	b := append([]byte(wire.As), `"`+notification+`","_meta":`...)
+	b = append(append(b, meta...), p.members...)
+	return append(b, '}'), nil
+}
+
+// serve sends the tasks of the stream as they change, until it ends. A stream that is slow misses what lies between.
+func (l *listener) serve(ctx context.Context) {
+	sent := map[string]int64{} // versions
+	for {
+		l.mu.Lock()
+		ids := slices.Sorted(maps.Keys(l.dirty))
+		clear(l.dirty)
+		l.mu.Unlock()
+		for _, id := range ids {
+			row, r, err := l.e.of(ctx, l.principal, l.extra, id)
+			if err != nil || row.Version <= sent[id] {
+				continue // expired, or out of reach: the sweep looks again
+			}
+			members, err := l.e.appendDetailed(nil, row, r)
+			if err != nil {
+				l.e.log(ctx, slog.LevelError, id, "tasks: cannot read a task", "error", err)
+				continue
+			}
+			meta := mcp.Meta{mcp.MetaKeySubscriptionID: l.id}
+			if _, err := l.send(ctx, wire.SentAs, l.request(&taskParams{&mcp.SubscriptionsAcknowledgedParams{Meta: meta}, members})); err != nil {
+				return // the client has gone
+			}
+			sent[id] = row.Version
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-l.stop:
+			return
+		case <-l.signal:
+		}
+	}
+}
+
+// subscriptions are the streams that listen to tasks of this server, by task.
+type subscriptions struct {
+	mu     sync.Mutex
+	byTask map[string]map[*listener]bool
+	ended  bool
+}
+
+func (s *subscriptions) add(l *listener) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.byTask == nil {
+		s.byTask = map[string]map[*listener]bool{}
+	}
+	for _, id := range l.ids {
+		if s.byTask[id] == nil {
+			s.byTask[id] = map[*listener]bool{}
+		}
+		s.byTask[id][l] = true
+	}
+	if s.ended {
+		close(l.stop)
+	}
+}
+
+func (s *subscriptions) remove(l *listener) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, id := range l.ids {
+		delete(s.byTask[id], l)
+		if len(s.byTask[id]) == 0 {
+			delete(s.byTask, id)
+		}
+	}
+}
+
+// look makes those who listen to a task look at it; without an id, all.
+func (s *subscriptions) look(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if id != "" {
+		for l := range s.byTask[id] {
+			l.look(id)
+		}
+		return
+	}
+	for id, ls := range s.byTask {
+		for l := range ls {
+			l.look(id)
+		}
+	}
+}
+
+func (l *listener) look(id string) {
+	l.mu.Lock()
+	l.dirty[id] = true
+	l.mu.Unlock()
+	select {
+	case l.signal <- struct{}{}:
+	default:
+	}
+}
+
+// end ends all streams.
+func (s *subscriptions) end() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ended {
+		return
+	}
+	s.ended = true
+	closed := map[*listener]bool{}
+	for _, ls := range s.byTask {
+		for l := range ls {
+			if !closed[l] {
+				closed[l] = true
+				close(l.stop)
+			}
+		}
+	}
+}

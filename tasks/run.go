@@ -1,0 +1,461 @@
+package tasks
+
+import (
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/elicit-go/elicit"
+	"github.com/elicit-go/elicit/internal/state"
+	"github.com/elicit-go/elicit/internal/tool"
+	"github.com/elicit-go/elicit/internal/wire"
+	"github.com/modelcontextprotocol/go-sdk/auth"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// A run is one run of a task's handler, in a goroutine of this process.
+type run struct {
+	e      *Engine
+	fence  Fence
+	ctx    context.Context // of the handler
+	cancel context.CancelCauseFunc
+
+	mu      sync.Mutex // held while the row is written
+	row     Row        // as last written or read
+	rec     *record
+	handed  bool            // what it asks was stored, so its result is nothing
+	stored  map[string]bool // steps that have a row of their own
+	message string
+	writing bool      // a status message will be written
+	wrote   time.Time // …was
+}
+
+// start runs a row that was claimed for this instance. The caller has reserved a slot.
+func (e *Engine) start(row Row) {
+	ctx, cancel := context.WithCancelCause(e.ctx)
+	r := e.newRun(ctx, cancel, row)
+	go func() {
+		defer e.ended(r)
+		r.fromRecord()
+	}()
+}
+
+// newRun makes a run known, whose handler has ctx.
+func (e *Engine) newRun(ctx context.Context, cancel context.CancelCauseFunc, row Row) *run {
+	r := &run{e: e, fence: row.Fence(), ctx: ctx, cancel: cancel, row: row, stored: map[string]bool{}, wrote: time.Now()}
+	e.mu.Lock()
+	e.runs[r] = true
+	e.mu.Unlock()
+	return r
+}
+
+func (e *Engine) ended(r *run) {
+	r.cancel(nil)
+	e.mu.Lock()
+	delete(e.runs, r)
+	if e.closing && len(e.runs) == 0 {
+		close(e.idle)
+	}
+	e.mu.Unlock()
+	e.kick()
+}
+
+// fromRecord runs the handler with what the record holds, through the server's middleware.
+func (r *run) fromRecord() {
+	e, id := r.e, r.fence.ID
+	rec, err := e.decode(r.row)
+	var steps []Step
+	var req *mcp.CallToolRequest
+	x := &tool.Run{ID: func() string { return id }, Step: r.step, Status: r.status, Round: r.round}
+	if err == nil {
+		r.rec = rec
+		steps, err = r.steps()
+	}
+	if err == nil {
+		req, x.Record, err = r.rebuild(rec, steps)
+	}
+	if err == nil {
+		defer req.Session.Close()
+		err = r.authorize(rec)
+	}
+	switch {
+	case err == nil && r.row.Attempts >= e.opts.MaxAttempts:
+		r.finish(nil, internal("the work was interrupted %d times", r.row.Attempts))
+	case err == nil:
+		res, err := r.call(tool.WithRun(r.ctx, x), req)
+		r.finish(res, err)
+	default:
+		if p, ok := errors.AsType[*refusal](err); ok {
+			e.log(e.ctx, slog.LevelWarn, id, "tasks: refused a run", "tool", rec.call.Tool, "error", p.err)
+			r.finish(nil, internal("the caller may no longer use the tool %q", rec.call.Tool))
+			return
+		}
+		// Another instance may have the secrets, or the store answer again.
+		e.log(e.ctx, slog.LevelError, id, "tasks: cannot begin a run; it will be tried again", "error", err)
+		after := e.opts.timing.backoff
+		if errors.Is(err, state.ErrUnknownKey) || errors.Is(err, errRecord) {
+			after *= 30
+		}
+		r.put(func(*Row) (Next, error) { return Next{Due: true, After: after}, nil })
+	}
+}
+
+// A refusal is an error of Options.Authorize that is not to be tried again.
+type refusal struct{ err error }
+
+func (r *refusal) Error() string { return r.err.Error() }
+
+func (r *run) authorize(rec *record) error {
+	if r.e.opts.Authorize == nil {
+		return nil
+	}
+	err := r.e.opts.Authorize(r.ctx, elicit.Principal(rec.call.principal()), rec.call.Tool)
+	if _, again := errors.AsType[*retryable](err); err == nil || again || r.ctx.Err() != nil {
+		return err
+	}
+	return &refusal{err}
+}
+
+// steps are those that earlier runs stored, opened.
+func (r *run) steps() ([]Step, error) {
+	steps, err := r.e.store.Steps(r.ctx, r.fence.ID)
+	for i := range steps {
+		if err == nil {
+			steps[i].Result, err = r.rec.open("step:"+steps[i].Name, steps[i].Result)
+		}
+		r.stored[steps[i].Name] = true
+	}
+	return steps, err
+}
+
+// rebuild makes the request, and what the handler is given, of the record: without a token, without headers, and with a
+// session that drops progress and logs.
+func (r *run) rebuild(rec *record, steps []Step) (*mcp.CallToolRequest, *tool.Record, error) {
+	w, err := rec.openWork()
+	if err != nil {
+		return nil, nil, err
+	}
+	arguments, err := rec.open("arguments", rec.arguments)
+	if err != nil {
+		return nil, nil, err
+	}
+	st, err := state.Parse(w.State)
+	if err != nil {
+		return nil, nil, errRecord
+	}
+	if len(steps) > 0 && st.Steps == nil {
+		st.Steps = map[string][]byte{}
+	}
+	for _, s := range steps {
+		st.Steps[s.Name] = s.Result
+	}
+	in := &tool.Record{Principal: rec.call.principal(), State: *st}
+	if n, err := hex.Decode(in.CallID[:], []byte(rec.call.CallID)); err != nil || n != len(in.CallID) {
+		return nil, nil, errRecord
+	}
+	session, err := r.e.session(&rec.call)
+	if err != nil {
+		return nil, nil, err
+	}
+	req := &mcp.CallToolRequest{Session: session, Extra: &mcp.RequestExtra{Header: http.Header{}}, Params: &mcp.CallToolParamsRaw{
+		Meta: mcp.Meta{mcp.MetaKeyProtocolVersion: rec.call.Version, mcp.MetaKeyClientCapabilities: wire.Decode(rec.call.Capabilities)},
+		Name: rec.call.Tool, Arguments: arguments, InputResponses: wire.DecodeResponses(w.Answers)}}
+	if len(arguments) == 0 {
+		req.Params.Arguments = nil
+	}
+	if rec.call.ClientInfo != nil {
+		req.Params.Meta[mcp.MetaKeyClientInfo] = wire.Decode(rec.call.ClientInfo)
+	}
+	if h := &rec.call; h.Token {
+		req.Extra.TokenInfo = &auth.TokenInfo{UserID: h.User, Scopes: h.Scopes, Extra: map[string]any{}}
+		for name, v := range map[string]string{"iss": h.Issuer, "client_id": h.Client} {
+			if v != "" {
+				req.Extra.TokenInfo.Extra[name] = v
+			}
+		}
+	}
+	return req, in, nil
+}
+
+// session is one for a run: it says who the client is, and has no other end.
+func (e *Engine) session(h *head) (*mcp.ServerSession, error) {
+	p := &mcp.InitializeParams{ProtocolVersion: h.Version, Capabilities: &mcp.ClientCapabilities{}}
+	if err := json.Unmarshal(h.Capabilities, p.Capabilities); err != nil {
+		return nil, errRecord
+	}
+	if h.ClientInfo != nil && json.Unmarshal(h.ClientInfo, &p.ClientInfo) != nil {
+		return nil, errRecord
+	}
+	return e.shop.MCP.Connect(context.Background(), &wire.Quiet{}, &mcp.ServerSessionOptions{State: &mcp.ServerSessionState{InitializeParams: p}})
+}
+
+// call runs the server's chain of middleware, as it is now.
+func (r *run) call(ctx context.Context, req *mcp.CallToolRequest) (_ mcp.Result, err error) {
+	defer func() { // of middleware that was added after elicit.New: what it wraps does this itself
+		if p := recover(); p != nil {
+			r.e.log(ctx, slog.LevelError, r.fence.ID, "tasks: middleware panicked", "panic", p)
+			err = internal("internal error")
+		}
+	}()
+	return wire.Chain(r.e.shop.MCP)(ctx, "tools/call", req)
+}
+
+// finish ends the run with what its handler returned.
+func (r *run) finish(res mcp.Result, err error) {
+	r.mu.Lock()
+	handed := r.handed
+	r.mu.Unlock()
+	cause := err
+	tool, _ := res.(*mcp.CallToolResult)
+	if tool != nil && tool.IsError {
+		cause = tool.GetError()
+	}
+	switch why := context.Cause(r.ctx); {
+	case handed, why == errCancelled:
+		return
+	case why == errLost && (err != nil || cause != nil):
+		return // it failed because it was interrupted
+	case why == errShutdown && (err != nil || cause != nil):
+		return // Leave gives the row to others
+	}
+	e, id := r.e, r.fence.ID
+	if again, ok := errors.AsType[*retryable](cause); ok && r.attempts()+1 < e.opts.MaxAttempts {
+		after := again.after
+		if after == 0 {
+			after = backoff(e.opts.timing.backoff, r.attempts())
+		}
+		e.log(e.ctx, slog.LevelWarn, id, "tasks: the work will be tried again", "tool", r.rec.call.Tool, "attempts", r.attempts()+1, "after", after)
+		r.put(func(row *Row) (Next, error) {
+			row.Attempts++
+			return Next{Due: true, After: after}, nil
+		})
+		return
+	}
+	end, status := &ending{}, Completed
+	if err == nil {
+		if end.Result, err = encode(res); err == nil && len(end.Result) > e.opts.MaxResult {
+			e.log(e.ctx, slog.LevelError, id, "tasks: a result is too long", "tool", r.rec.call.Tool, "bytes", len(end.Result), "limit", e.opts.MaxResult)
+			err = internal("server bug: the result of tool %q has %d bytes, over Options.MaxResult (%d) of its tasks", r.rec.call.Tool, len(end.Result), e.opts.MaxResult)
+		}
+	}
+	if err != nil {
+		x := wire.ErrorOf(err)
+		status, end.Message = Failed, x.Message
+		end.Result, end.Error = nil, x.Object()
+	}
+	e.log(e.ctx, slog.LevelDebug, id, "tasks: finished", "tool", r.rec.call.Tool, "status", status)
+	r.put(func(row *Row) (Next, error) {
+		row.Status = status
+		return Next{Rest: true}, r.rec.finish(end)
+	})
+}
+
+func (r *run) attempts() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.row.Attempts
+}
+
+// backoff is the time before a retry: twice as long after each, up to a minute, give or take a fifth.
+func backoff(first time.Duration, attempts int) time.Duration {
+	d := min(first<<min(attempts, 10), time.Minute)
+	return d - d/5 + rand.N(2*d/5+1)
+}
+
+func encode(res mcp.Result) (json.RawMessage, error) {
+	b, err := json.Marshal(res)
+	if err != nil {
+		return nil, internal("server bug: the result cannot be encoded: %v", err)
+	}
+	return b, nil
+}
+
+// round stores what the handler asks. Its row then rests until the client has answered all of it.
+func (r *run) round(_ context.Context, s tool.Snapshot) (mcp.Result, bool, error) {
+	r.mu.Lock()
+	for name := range s.State.Steps {
+		if r.stored[name] {
+			delete(s.State.Steps, name)
+		}
+	}
+	r.mu.Unlock()
+	var tooLong error
+	err := r.put(func(row *Row) (Next, error) {
+		w, err := r.rec.openWork()
+		if err != nil {
+			return Next{}, err
+		}
+		w.State, w.Message = s.State.Append(nil), ""
+		w.ask(s.Asks)
+		row.Attempts, row.Status = 0, InputRequired
+		next := Next{Rest: true}
+		if len(s.Asks) == 0 { // it waits for something else
+			row.Status, w.Message, next = Working, s.Waiting, Next{Due: true, After: s.Waits}
+			if w.Woken {
+				next.After = 0
+			}
+		}
+		w.Woken = false
+		if err := r.rec.sealWork(w); err != nil {
+			return Next{}, err
+		}
+		if n := len(r.rec.work) + len(r.rec.arguments); n > r.e.opts.MaxRecord {
+			tooLong = internal("server bug: what the task of tool %q must remember has %d bytes, over Options.MaxRecord (%d) of its tasks", r.rec.call.Tool, n, r.e.opts.MaxRecord)
+			return Next{}, tooLong
+		}
+		return next, nil
+	})
+	if tooLong != nil {
+		return nil, true, tooLong // which finish stores
+	}
+	r.mu.Lock()
+	r.handed = true // or the row is lost
+	r.mu.Unlock()
+	return nil, true, err
+}
+
+// put writes the row as change makes it. It goes on until that is done, or the row is not this run's any more.
+func (r *run) put(change func(*Row) (Next, error)) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.putLocked(change)
+}
+
+func (r *run) putLocked(change func(*Row) (Next, error)) error {
+	wait := 20 * time.Millisecond
+	for {
+		row := r.row
+		if r.rec == nil { // it does not open
+			r.rec = &record{}
+		}
+		before := *r.rec
+		next, err := change(&row)
+		if err != nil {
+			*r.rec = before
+			return err
+		}
+		if r.rec.id != "" {
+			row.Record = r.rec.encode()
+		}
+		stored, err := r.e.store.Put(r.e.ctx, &r.fence, row, next)
+		switch {
+		case err == nil:
+			r.row, r.wrote = stored, time.Now()
+			r.e.subs.look(row.ID)
+			return nil
+		case errors.Is(err, ErrConflict):
+			err = r.reread()
+		}
+		switch {
+		case err == nil:
+			continue
+		case errors.Is(err, ErrFenced) || errors.Is(err, ErrNotFound) || r.e.ctx.Err() != nil:
+			*r.rec = before
+			r.cancel(errLost)
+			r.e.subs.look(row.ID)
+			return err
+		}
+		r.e.complain("write a task", err)
+		*r.rec = before
+		select {
+		case <-r.e.ctx.Done():
+		case <-time.After(wait):
+		}
+		wait = min(2*wait, time.Second)
+	}
+}
+
+// reread reads the row again, which someone else has written. The caller holds r.mu.
+func (r *run) reread() error {
+	row, err := r.e.store.Get(r.e.ctx, r.fence.ID)
+	if err != nil {
+		return err
+	}
+	if row.Fence() != r.fence {
+		return ErrFenced
+	}
+	rec, err := r.e.decode(row)
+	if err != nil {
+		return err
+	}
+	r.row, r.rec = row, rec
+	return nil
+}
+
+// step stores the result of a step.
+func (r *run) step(ctx context.Context, name string, result []byte) error {
+	if len(result) > r.e.opts.MaxResult {
+		return fmt.Errorf("tasks: the result of step %q has %d bytes, over Options.MaxResult (%d): keep less, or an id of something stored", name, len(result), r.e.opts.MaxResult)
+	}
+	sealed, err := r.rec.seal("step:"+name, result)
+	if err != nil {
+		return err
+	}
+	wait := 20 * time.Millisecond
+	for {
+		err := r.e.store.PutStep(ctx, r.fence, Step{Name: name, Result: sealed})
+		switch {
+		case err == nil:
+			r.mu.Lock()
+			r.stored[name] = true
+			r.mu.Unlock()
+			return nil
+		case errors.Is(err, ErrFenced), errors.Is(err, ErrNotFound):
+			r.cancel(errLost)
+			return fmt.Errorf("tasks: step %q of a run that has lost its task: %w", name, err)
+		case ctx.Err() != nil:
+			return ctx.Err()
+		}
+		r.e.complain("store the result of a step", err)
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(wait):
+		}
+		wait = min(2*wait, time.Second)
+	}
+}
+
+// status writes what the handler says of its work, the last of it once a second.
+func (r *run) status(_ context.Context, message string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.message = message
+	if r.writing || r.handed {
+		return
+	}
+	r.writing = true
+	time.AfterFunc(max(0, r.e.opts.timing.status-time.Since(r.wrote)), func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.writing = false
+		if r.handed || r.ctx.Err() != nil || r.row.Status != Working {
+			return
+		}
+		_ = r.putLocked(func(*Row) (Next, error) { // if not, the run is lost anyway
+			w, err := r.rec.openWork()
+			if err != nil {
+				return Next{}, err
+			}
+			w.Message = r.message
+			return Next{}, r.rec.sealWork(w)
+		})
+	})
+}
+
+// quiet reports whether the run has not written for a while, so that a hint is of somebody else's write, such as a
+// cancellation. What is missed in a run that writes, compare finds.
+func (r *run) quiet() bool {
+	if !r.mu.TryLock() {
+		return false
+	}
+	defer r.mu.Unlock()
+	return time.Since(r.wrote) > 100*time.Millisecond
+}
