@@ -31,7 +31,8 @@ type Pages struct {
 	flows     map[state.Digest]flow
 	returners map[string]returner
 
-	waiting waiting
+	waiting    waiting
+	refreshing refreshing
 }
 
 // Enable gives a server the pages that its URL questions send people to. Call it once, before the server serves; tools may
@@ -174,7 +175,11 @@ func (p seam) Declare(u tool.URL) {
 	defer p.mu.Unlock()
 	p.flows[f.Shape()] = f
 	if r, ok := f.(returner); ok {
-		p.returners[r.callbackName()] = r
+		name := r.callbackName()
+		if other, ok := p.returners[name]; ok && other.provider() != r.provider() {
+			panic(fmt.Sprintf("page.Connect: two providers have the redirect URI that ends in /callback/%s, so that one's answer could be passed off as the other's: set ConnectOptions.Callback of one", name))
+		}
+		p.returners[name] = r
 	}
 }
 

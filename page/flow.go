@@ -42,6 +42,8 @@ type returner interface {
 	flow
 	// callbackName is constant for the provider.
 	callbackName() string
+	// provider is what makes two providers two: they must not have one callbackName.
+	provider() string
 	// callback serves the URL, by GET. Identify was asked, and v.who is who it is; v has no ticket yet: v.find reads the one
 	// that was kept with the state, and checks that v.who was asked.
 	callback(v *visit)

@@ -37,10 +37,13 @@ type Person struct {
 	Issuer, Subject string
 	// Name is shown to the person, as who they are signed in as: a name, an e-mail address. Default: Subject.
 	Name string
+	// Switch is an address, below Options.Base, where the person can sign in as someone else. It is offered where a link is
+	// somebody else's. Default: none.
+	Switch string
 }
 
-// Identify says who is at the browser, from its session cookie or whatever the site uses. It is asked for every request below Options.Base, before anything else,
-// so it can have addresses of its own there, such as one that a login comes back to (below Base + "/login/"). Where it
+// Identify says who is at the browser, from its session cookie or whatever the site uses. It is asked for every request below
+// Options.Base, before anything else, so it can have addresses of its own there, such as one that a login comes back to (below Base + "/login/"). Where it
 // returns false it has written the response: a redirect to the login, or a refusal. A login comes back to the URL that was
 // asked for; see [ReturnTo].
 //

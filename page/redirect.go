@@ -54,7 +54,6 @@ func (f redirect) show(v *visit, view *view) error {
 		return fmt.Errorf("the URL %s", wrong)
 	}
 	view.Target, view.Button = u.Host, "Continue"
-	view.leadsTo(u)
 	return nil
 }
 

@@ -43,15 +43,17 @@ type visit struct {
 	ticket *ticket
 	token  string // the ticket as the link has it
 	flow   flow
+	note   string // what the page says besides
 }
 
 // A view is a page as the template sees it.
 type view struct {
 	Style                        template.CSS
-	Kind                         string // "ask", "done", "fail"
+	Kind                         string // "ask", "go", "done", "fail"
 	Title, Text                  string // of "done" and "fail"
+	Link, LinkText               string // of "go" and "fail": where to go from here
 	Server, What, Client, Person string
-	Message                      string
+	Message, Note                string
 	Action, CSRF                 string
 
 	// What a flow sets.
@@ -60,14 +62,9 @@ type view struct {
 	About  []about       // what else to know before the button is pressed
 	Button string        // the words on the main button
 	Wrong  bool          // some field is not valid
-
-	formAction string // origins that a post may end at, beside ours
 }
 
 type about struct{ Title, Text string }
-
-// leadsTo lets the page's form end at another origin.
-func (v *view) leadsTo(u *url.URL) { v.formAction += " " + u.Scheme + "://" + u.Host }
 
 // ServeHTTP serves the pages.
 func (p *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -80,7 +77,7 @@ func (p *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	h := w.Header()
 	h.Set("Cache-Control", "no-store")
-	h.Set("Content-Security-Policy", security(""))
+	h.Set("Content-Security-Policy", security)
 	h.Set("Referrer-Policy", "same-origin") // no-referrer makes browsers send "Origin: null" with a post
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("X-Frame-Options", "DENY")
@@ -162,7 +159,7 @@ func (v *visit) enter(t *ticket, token string) bool {
 	if !isAsked(t, v.who) {
 		v.pages.shop.Logger.WarnContext(ctx, "page: somebody else opened a link", "key", t.Key, "name", t.Name, "link", t.id())
 		v.ticket = nil // nothing of it is shown
-		v.fail(http.StatusForbidden, "This link is not yours", "You are signed in as "+person(v.who)+", and somebody else was asked. If you got this link from another person, they may have wanted you to answer in their place: do not. If it is yours, sign in as the one who runs the tool.")
+		v.page(http.StatusForbidden, &view{Kind: "fail", Title: "This link is not yours", Link: v.who.Switch, LinkText: "Sign in as someone else", Text: "You are signed in as " + person(v.who) + ", and somebody else was asked. If you got this link from another person, they may have wanted you to answer in their place: do not. If it is yours, sign in as the one who runs the tool."})
 		return false
 	}
 	if v.flow = v.pages.declared(t.Shape); v.flow == nil {
@@ -255,11 +252,11 @@ func (v *visit) conclude(action byte, value []byte, then func(context.Context) e
 	return true
 }
 
-// redirect sends the person on to another page.
+// redirect sends the person on to another page. It is a page that leads on at once, and no redirect of the post: browsers
+// hold these against form-action to the very end, and many a provider sends people on to a host of its own.
 func (v *visit) redirect(u *url.URL) {
 	v.w.Header().Set("Referrer-Policy", "no-referrer") // the link is nobody else's business
-	v.w.Header().Set("Content-Security-Policy", security(" "+u.Scheme+"://"+u.Host))
-	http.Redirect(v.w, v.r, u.String(), http.StatusSeeOther)
+	v.page(http.StatusOK, &view{Kind: "go", Title: "One moment", Target: u.Host, Link: u.String(), LinkText: "Continue"})
 }
 
 // again shows the page once more, with what was wrong.
@@ -273,7 +270,7 @@ func (v *visit) show(status int, problems []form.Problem) {
 		return
 	}
 	t := v.ticket
-	w := &view{Kind: "ask", Message: t.Message, Action: v.base.Path + "/" + v.token, CSRF: csrf, Client: line(t.Client),
+	w := &view{Kind: "ask", Message: t.Message, Action: v.base.Path + "/" + v.token, CSRF: csrf, Client: line(t.Client), Note: v.note,
 		What: map[string]string{"tools/call": "tool", "prompts/get": "prompt", "resources/read": "resource"}[t.Method] + " " + line(t.Name)}
 	if v.pages.opts.Identify != nil {
 		w.Person = person(v.who)
@@ -317,9 +314,6 @@ func (v *visit) page(status int, w *view) {
 		http.Error(v.w, "The page cannot be shown.", http.StatusInternalServerError)
 		return
 	}
-	if w.formAction != "" {
-		v.w.Header().Set("Content-Security-Policy", security(w.formAction))
-	}
 	v.w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	v.w.WriteHeader(status)
 	if v.r.Method != http.MethodHead {
@@ -327,11 +321,8 @@ func (v *visit) page(status int, w *view) {
 	}
 }
 
-// security is the Content-Security-Policy: one style sheet, and posts to us and where they lead. Browsers hold redirects of a
-// post against form-action, too.
-func security(formAction string) string {
-	return "default-src 'none'; style-src " + styleHash + "; form-action 'self'" + formAction + "; base-uri 'none'; frame-ancestors 'none'"
-}
+// security is the Content-Security-Policy: one style sheet, and posts to us.
+var security = "default-src 'none'; style-src " + styleHash + "; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 // person names who is at the browser, to themselves.
 func person(who Person) string {
