@@ -362,6 +362,7 @@ func init() {
 		a := c.asking(q)
 		delete(c.st.Steps, linkStep+q.key)
 		delete(c.st.Answers, q.key)
+		delete(c.required, q.key) // it may be asked again in other words
 		return c.unlocked(func() error { return pages.Forget(ctx, a) })
 	}
 }

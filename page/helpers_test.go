@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -31,6 +32,8 @@ type site struct {
 	pages *page.Pages
 	logs  *lockedBuffer
 	wire  *lockedBuffer // what MCP messages said, both ways
+
+	handler *atomic.Pointer[http.Handler]
 }
 
 // setup of a site.
@@ -40,6 +43,7 @@ type setup struct {
 	users  bool                                       // callers have tokens, and visitors cookies: their names
 	tools  func(*elicit.Server)                       // registers them
 	proxy  func(http.Handler) http.Handler            // in front of the endpoint
+	after  *site                                      // whose address it takes over
 	client func(*http.Request, *auth.TokenInfo) error // changes what a token says
 }
 
@@ -48,9 +52,15 @@ var testSecret = []byte("0123456789abcdef0123456789abcdef")
 func newSite(t *testing.T, s setup) *site {
 	t.Helper()
 	mux := http.NewServeMux()
-	server := httptest.NewServer(mux)
-	t.Cleanup(server.Close)
-	st := &site{t: t, mcp: server.URL + "/mcp", base: server.URL + "/pages", logs: &lockedBuffer{}, wire: &lockedBuffer{}}
+	st := &site{t: t, logs: &lockedBuffer{}, wire: &lockedBuffer{}}
+	if s.after != nil {
+		st.mcp, st.base, st.handler = s.after.mcp, s.after.base, s.after.handler
+	} else {
+		st.handler = &atomic.Pointer[http.Handler]{}
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { (*st.handler.Load()).ServeHTTP(w, r) }))
+		t.Cleanup(server.Close)
+		st.mcp, st.base = server.URL+"/mcp", server.URL+"/pages"
+	}
 	s.elicit.Logger = slog.New(slog.NewJSONHandler(st.logs, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	st.shop = elicit.New(mcp.NewServer(&mcp.Implementation{Name: "shop", Version: "1"}, nil), &s.elicit)
 	if s.page.Base == "" {
@@ -59,7 +69,7 @@ func newSite(t *testing.T, s setup) *site {
 	if s.page.Wait == 0 {
 		s.page.Wait = 20 * time.Millisecond
 	}
-	if s.users {
+	if s.users && s.page.Identify == nil {
 		s.page.Identify = cookies
 	}
 	st.pages = page.Enable(st.shop, s.page)
@@ -75,6 +85,8 @@ func newSite(t *testing.T, s setup) *site {
 	}
 	mux.Handle("/mcp", handler)
 	mux.Handle("/pages/", st.pages)
+	var h http.Handler = mux
+	st.handler.Store(&h)
 	return st
 }
 

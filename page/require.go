@@ -120,13 +120,14 @@ func (p seam) Require(ctx context.Context, a *tool.Asking) (*tool.Reply, error) 
 
 func (p *Pages) expired(t *ticket) bool { return !p.shop.Now().Before(t.Expires) }
 
-// ticketOf is the ticket that the call has already for a question, nil if there is none that fits.
+// ticketOf is the ticket that the call has already for a question, nil if there is none that fits. What was entered is for
+// the question, in whatever words; a page of the author's own may be for the words, such as an amount.
 func (p *Pages) ticketOf(a *tool.Asking) *ticket {
 	if a.Link == "" {
 		return nil
 	}
 	t, err := p.openTicket(a.Link)
-	if err != nil || !t.Value.Equal(valueDigest(a)) || t.Message != a.Message {
+	if err != nil || !t.Value.Equal(valueDigest(a)) || t.Shape == redirectShape && t.Message != a.Message {
 		return nil
 	}
 	return t
