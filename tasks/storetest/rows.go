@@ -244,7 +244,7 @@ var rowTests = map[string]func(*testing.T, *place){
 			if next.Worker != "" {
 				s.ok("PutStep", s.PutStep(ctx(t), fence, tasks.Step{Name: "s"}))
 			}
-			row.TTL = time.Millisecond
+			row.TTL = time.Nanosecond // never forever
 			row = s.put(nil, row, tasks.Next{})
 			s.gone(id)
 			_, err := s.Put(ctx(t), nil, row, tasks.Next{Due: true})
