@@ -43,6 +43,7 @@ type call struct {
 	closed    bool // the handler has returned
 	detached  bool // the call goes on as a task
 	begun     bool // …from its Begin on
+	passedOn  bool // …and will run again
 	responses mcp.InputResponseMap
 	bound     *state.Binding // what a state of this call is bound to, once it was needed
 	carried   bool           // the request carried a state that is ours, expired or not
@@ -53,6 +54,7 @@ type call struct {
 	st        state.State // what is remembered; Asked is what the last round asked
 	required  map[string]state.Digest
 	order     []string // keys asked in this round
+	waiting   []string // keys of questions whose page a task waits for
 	asked     map[string]*asking
 }
 
@@ -260,7 +262,15 @@ func (c *call) finish(ctx context.Context, res mcp.Result, err error) (mcp.Resul
 	defer c.mu.Unlock()
 	c.closed = true
 	res, err, goesOn := c.end(ctx, res, err)
-	if !goesOn {
+	switch {
+	case goesOn || c.passedOn:
+	case c.isTask(): // whether it runs again is not decided here
+		c.run.Over = func(ctx context.Context) {
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			c.endLinks(ctx)
+		}
+	default:
 		c.endLinks(ctx)
 	}
 	return c.settle(ctx, res, err, goesOn)
@@ -299,9 +309,9 @@ func (c *call) end(ctx context.Context, res mcp.Result, err error) (_ mcp.Result
 	if c.begun {
 		return c.begin(ctx, cause)
 	}
-	if len(c.asked) > 0 {
+	if len(c.asked)+len(c.waiting) > 0 {
 		if !errors.Is(cause, ErrAsking) {
-			msg := fmt.Sprintf("server bug: %s asked %s but did not return the error of Require (return it, or wrap it with %%w)", c.what(), quoted(c.order))
+			msg := fmt.Sprintf("server bug: %s asked %s but did not return the error of Require (return it, or wrap it with %%w)", c.what(), quoted(append(c.order, c.waiting...)))
 			c.log(ctx, slog.LevelError, "elicit: "+msg)
 			return nil, internalError(msg), false
 		}

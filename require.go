@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 
 	"github.com/elicit-go/elicit/form"
@@ -121,7 +122,7 @@ func (c *call) require(ctx context.Context, p Pending) (asks bool, err error) {
 		c.required = map[string]state.Digest{}
 	}
 	c.required[q.key] = q.digest
-	if _, ok := c.asked[q.key]; ok {
+	if _, ok := c.asked[q.key]; ok || slices.Contains(c.waiting, q.key) {
 		return true, nil
 	}
 	if a, ok := c.st.Answers[q.key]; ok {

@@ -181,12 +181,25 @@ func (c *call) nextState(foreign string) state.State {
 	return st
 }
 
+// isTask reports whether the call is a task already. The caller holds c.mu.
+func (c *call) isTask() bool { return c.run != nil && (c.run.Record != nil || c.detached) }
+
+// wakeTask tells a task that a page which it may wait for is done.
+func (s *Server) wakeTask(ctx context.Context, id string) {
+	s.mu.RLock()
+	engine := s.engine
+	s.mu.RUnlock()
+	if engine != nil {
+		engine.Wake(ctx, id)
+	}
+}
+
 // handsOver reports whether what the round asks goes to a task.
 func (c *call) handsOver() bool {
 	switch {
 	case c.run == nil:
 		return false
-	case c.run.Record != nil || c.detached:
+	case c.isTask():
 		return true
 	case !c.run.TakesURLs:
 		return false
@@ -202,12 +215,18 @@ func (c *call) handsOver() bool {
 // handOver gives what the round asks to its task, which may decline to take it.
 func (c *call) handOver(ctx context.Context, r round, foreign string) (mcp.Result, error, bool) {
 	s := c.snapshot(c.nextState(foreign))
-	s.Answers, s.Detached = nil, c.detached
+	s.Answers, s.Detached = map[string]json.RawMessage{}, c.detached
+	for _, key := range c.waiting { // what the client agreed to stays agreed
+		s.State.Asked[key] = c.required[key]
+		s.Answers[key] = wire.EncodeResponse(c.responses[key])
+		s.Waiting = "waiting for the page"
+	}
 	for _, key := range r.order {
 		s.Asks = append(s.Asks, tool.Ask{Key: key, Request: r.asked[key].wire})
 		s.State.Asked[key] = r.asked[key].digest
 	}
 	res, taken, err := c.run.Round(ctx, s)
+	c.passedOn = taken && err == nil
 	if !taken && c.run.Record != nil {
 		return nil, internalError("internal error"), true // there is no call to go back to
 	}
@@ -231,19 +250,17 @@ func (c *call) begin(ctx context.Context, cause error) (mcp.Result, error, bool)
 	if err == nil && !taken {
 		err = internalError("internal error")
 	}
+	c.passedOn = err == nil
 	return res, err, err != nil
 }
 
 // keepStep stores the result of a step that a task made, before its handler goes on.
 func (c *call) keepStep(ctx context.Context, name string, result []byte) error {
 	c.mu.Lock()
-	run := c.run
-	if run != nil && run.Record == nil && !c.detached {
-		run = nil
-	}
+	task := c.isTask()
 	c.mu.Unlock()
-	if run == nil {
+	if !task {
 		return nil
 	}
-	return run.Step(ctx, name, result)
+	return c.run.Step(ctx, name, result)
 }

@@ -115,6 +115,9 @@ func (c *call) asking(q *ask) *tool.Asking {
 		Issuer: c.principal.Issuer, Subject: c.principal.Subject, Client: c.principal.Client,
 		Link: c.link(q.key), ClientName: c.clientName(),
 	}
+	if c.run != nil {
+		a.Task = c.run.Task
+	}
 	if c.extra != nil {
 		a.Header = c.extra.Header
 	}
@@ -169,12 +172,18 @@ func (c *call) requireURL(ctx context.Context, p Pending) (asks bool, err error)
 			return false, c.refused(ctx, p, action)
 		}
 	}
+	link, agreed := a.Link, a.Agreed
+	a.Agreed = agreed && !c.isTask() // a task waits in its record
 	reply, err := c.askPages(ctx, pages, q, a)
 	if err != nil {
 		return false, err
 	}
 	if reply.URL == "" {
 		return false, c.settled(ctx, p, reply, lacks, reason)
+	}
+	if agreed && c.isTask() && reply.Link == link {
+		c.waiting = append(c.waiting, q.key)
+		return true, nil
 	}
 	if !c.modern {
 		return false, c.requireURLLive(ctx, pages, p, a, reply)
@@ -333,7 +342,7 @@ func init() {
 			return errors.New("this server has its pages already: call it once")
 		}
 		s.pages = connect(tool.Shop{Ring: s.ring, OwnSecret: s.random, Logger: s.opts.Logger, MaxAge: s.opts.MaxAge, MCP: s.mcp,
-			Now: func() time.Time { return s.now() }, SealedOnce: s.sealedOnce})
+			Now: func() time.Time { return s.now() }, SealedOnce: s.sealedOnce, Wake: s.wakeTask})
 		for _, u := range s.urls {
 			s.pages.Declare(u)
 		}

@@ -52,6 +52,9 @@ func (p *Pages) conclude(ctx context.Context, t *ticket, action byte, value []by
 		}
 	}
 	p.waiting.wake(outcomeEntry(t))
+	if t.Task != "" && action != ended {
+		p.shop.Wake(ctx, t.Task)
+	}
 	return true, nil
 }
 

@@ -34,6 +34,7 @@ type ticket struct {
 	Method, Name string
 	Client       string // what the person should be told about the client
 	Data         string // the flow's
+	Task         string // which waits for it, if one does
 }
 
 const ticketVersion = 1
@@ -45,7 +46,7 @@ func (t *ticket) append(b []byte) []byte {
 		b = append(b, d[:]...)
 	}
 	b = binary.AppendVarint(b, t.Expires.Unix())
-	for _, s := range []string{t.Key, t.Message, t.Method, t.Name, t.Client, t.Data} {
+	for _, s := range []string{t.Key, t.Message, t.Method, t.Name, t.Client, t.Data, t.Task} {
 		b = binary.AppendUvarint(b, uint64(len(s)))
 		b = append(b, s...)
 	}
@@ -70,7 +71,7 @@ func parseTicket(b []byte) (*ticket, error) {
 		return nil, errTicket
 	}
 	t.Expires, b = time.Unix(at, 0), b[n:]
-	for _, s := range []*string{&t.Key, &t.Message, &t.Method, &t.Name, &t.Client, &t.Data} {
+	for _, s := range []*string{&t.Key, &t.Message, &t.Method, &t.Name, &t.Client, &t.Data, &t.Task} {
 		size, n := binary.Uvarint(b)
 		if n <= 0 || size > uint64(len(b)-n) {
 			return nil, errTicket
@@ -105,7 +106,7 @@ func (p *Pages) newTicket(a *tool.Asking, data string) *ticket {
 	t := &ticket{
 		Shape: a.URL.Shape(), User: userDigest(a.Issuer, a.Subject), Value: valueDigest(a),
 		Expires: p.shop.Now().Add(p.opts.Expiry).Truncate(time.Second),
-		Key:     a.Key, Message: a.Message, Method: a.Method, Name: a.Name, Client: a.ClientName, Data: data,
+		Key:     a.Key, Message: a.Message, Method: a.Method, Name: a.Name, Client: a.ClientName, Data: data, Task: a.Task,
 	}
 	rand.Read(t.ID[:])
 	return t

@@ -28,6 +28,7 @@ func (e *Engine) Call(ctx context.Context, c *tool.Call, next func(context.Conte
 			mode = tool.Synchronous
 		}
 	}
+	c.Run.Task = rand.Text()
 	can := c.Modern && declares(c.Request.Params.Meta)
 	switch {
 	case mode == tool.Required && !can:
@@ -107,8 +108,8 @@ func (e *Engine) create(ctx context.Context, c *tool.Call, s tool.Snapshot) (mcp
 
 // newRow is the row of a call that becomes a task.
 func (e *Engine) newRow(c *tool.Call, s tool.Snapshot) (Row, *work, error) {
-	row := Row{ID: rand.Text(), Owner: owner(c.Principal), Status: Working, TTL: e.opts.TTL}
-	rec, w, err := e.newRecord(row.ID, c, s)
+	row := Row{ID: c.Run.Task, Owner: owner(c.Principal), Status: Working, TTL: e.opts.TTL}
+	rec, w, err := e.newRecord(c, s)
 	if err != nil {
 		return row, nil, err
 	}
@@ -240,7 +241,7 @@ func (e *Engine) optional(ctx context.Context, c *tool.Call, next func(context.C
 		defer e.ended(r)
 		defer release()
 		out := <-done
-		r.finish(out.res, out.err)
+		r.finish(out.res, out.err, c.Run.Over)
 	}()
 	return e.handle(row, w.Message), nil
 }

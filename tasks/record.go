@@ -54,6 +54,7 @@ type work struct {
 	Answers map[string]json.RawMessage `json:"answers,omitempty"`
 	Message string                     `json:"message,omitempty"`
 	Woken   bool                       `json:"woken,omitempty"` // while a run had the row
+	Waits   int                        `json:"waits,omitempty"` // how many runs in a row ended by waiting
 }
 
 // openAsk is a question that waits for its answer.
@@ -166,8 +167,8 @@ func (r *record) sealJSON(field string, v any) ([]byte, error) {
 }
 
 // newRecord is the record of a call that becomes a task, with what it knows so far.
-func (e *Engine) newRecord(id string, c *tool.Call, s tool.Snapshot) (*record, *work, error) {
-	meta := c.Request.Params.Meta
+func (e *Engine) newRecord(c *tool.Call, s tool.Snapshot) (*record, *work, error) {
+	id, meta := c.Run.Task, c.Request.Params.Meta
 	h := head{Tool: c.Request.Params.Name, Issuer: c.Principal.Issuer, Subject: c.Principal.Subject, Client: c.Principal.Client,
 		CallID: hex.EncodeToString(s.CallID[:])}
 	h.Version, _ = meta[mcp.MetaKeyProtocolVersion].(string)

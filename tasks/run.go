@@ -73,7 +73,7 @@ func (r *run) fromRecord() {
 	rec, err := e.decode(r.row)
 	var steps []Step
 	var req *mcp.CallToolRequest
-	x := &tool.Run{ID: func() string { return id }, Step: r.step, Status: r.status, Round: r.round}
+	x := &tool.Run{Task: id, ID: func() string { return id }, Step: r.step, Status: r.status, Round: r.round}
 	if err == nil {
 		r.rec = rec
 		steps, err = r.steps()
@@ -87,14 +87,14 @@ func (r *run) fromRecord() {
 	}
 	switch {
 	case err == nil && r.row.Attempts >= e.opts.MaxAttempts:
-		r.finish(nil, internal("the work was interrupted %d times", r.row.Attempts))
+		r.finish(nil, internal("the work was interrupted %d times", r.row.Attempts), nil)
 	case err == nil:
 		res, err := r.call(tool.WithRun(r.ctx, x), req)
-		r.finish(res, err)
+		r.finish(res, err, x.Over)
 	default:
 		if p, ok := errors.AsType[*refusal](err); ok {
 			e.log(e.ctx, slog.LevelWarn, id, "tasks: refused a run", "tool", rec.call.Tool, "error", p.err)
-			r.finish(nil, internal("the caller may no longer use the tool %q", rec.call.Tool))
+			r.finish(nil, internal("the caller may no longer use the tool %q", rec.call.Tool), nil)
 			return
 		}
 		// Another instance may have the secrets, or the store answer again.
@@ -207,8 +207,8 @@ func (r *run) call(ctx context.Context, req *mcp.CallToolRequest) (_ mcp.Result,
 	return wire.Chain(r.e.shop.MCP)(ctx, "tools/call", req)
 }
 
-// finish ends the run with what its handler returned.
-func (r *run) finish(res mcp.Result, err error) {
+// finish ends the run with what its handler returned. Over, if it is not nil, is called when the task has ended.
+func (r *run) finish(res mcp.Result, err error, over func(context.Context)) {
 	r.mu.Lock()
 	handed := r.handed
 	r.mu.Unlock()
@@ -251,10 +251,12 @@ func (r *run) finish(res mcp.Result, err error) {
 		end.Result, end.Error = nil, x.Object()
 	}
 	e.log(e.ctx, slog.LevelDebug, id, "tasks: finished", "tool", r.rec.call.Tool, "status", status)
-	r.put(func(row *Row) (Next, error) {
+	if r.put(func(row *Row) (Next, error) {
 		row.Status = status
 		return Next{Rest: true}, r.rec.finish(end)
-	})
+	}) == nil && over != nil {
+		over(e.ctx)
+	}
 }
 
 func (r *run) attempts() int {
@@ -292,14 +294,17 @@ func (r *run) round(_ context.Context, s tool.Snapshot) (mcp.Result, bool, error
 		if err != nil {
 			return Next{}, err
 		}
-		w.State, w.Message = s.State.Append(nil), ""
 		w.ask(s.Asks)
+		w.State, w.Answers, w.Message = s.State.Append(nil), s.Answers, s.Waiting
 		row.Attempts, row.Status = 0, InputRequired
 		next := Next{Rest: true}
-		if len(s.Asks) == 0 { // it waits for something else
-			row.Status, w.Message, next = Working, s.Waiting, Next{Due: true, After: s.Waits}
-			if w.Woken {
-				next.After = 0
+		if len(s.Asks) > 0 {
+			w.Waits = 0
+		} else { // until it is woken; but whoever is to do that may have died
+			row.Status = Working
+			next = Next{Due: true}
+			if w.Waits++; !w.Woken {
+				next.After = backoff(2*r.e.opts.timing.backoff, w.Waits)
 			}
 		}
 		w.Woken = false

@@ -57,6 +57,7 @@ type Asking struct {
 	// The principal of the request.
 	Issuer, Subject, Client string
 
+	Task string // to wake when the page is done; "" for a call that is none
 	Link string // the ticket of an earlier round
 	// Agreed says that the client's user agreed to open the page, so that it is worth waiting for.
 	Agreed bool
@@ -93,6 +94,8 @@ type Shop struct {
 	Now       func() time.Time
 	// SealedOnce says once what it means that no secrets were given.
 	SealedOnce func(ctx context.Context)
+	// Wake tells a task that a page which it may wait for is done.
+	Wake func(ctx context.Context, task string)
 }
 
 // Hooks that the root package fills in for package page.

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"log/slog"
 	"sync/atomic"
-	"time"
 
 	"github.com/elicit-go/elicit/internal/state"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -39,6 +38,8 @@ type Tasks interface {
 	// Call serves a tools/call that is not itself the run of a task. Next runs the handler and
 	// ends the round. Where Call does not call it, the round ends with what Call returns.
 	Call(ctx context.Context, c *Call, next func(context.Context) (mcp.Result, error)) (mcp.Result, error)
+	// Wake tells a task that what it waits for may have happened.
+	Wake(ctx context.Context, id string)
 }
 
 // A Call is a call that may become a task.
@@ -62,6 +63,8 @@ type Call struct {
 type Run struct {
 	// ID is the task's; empty while the call is none.
 	ID func() string
+	// Task is the id that the task has, or would have.
+	Task string
 	// Record is what the run starts from, nil if it began on a call.
 	Record *Record
 	Taken  atomic.Bool // by the call that it is
@@ -75,6 +78,8 @@ type Run struct {
 	Step func(ctx context.Context, name string, result []byte) error
 	// Status says how far the work is.
 	Status func(ctx context.Context, message string)
+	// Over, set by the root package when the handler has returned, forgets what was kept for the call alone.
+	Over func(ctx context.Context)
 	// Round takes what the handler asked, or that it began, when it has returned. What it gives is what the client gets.
 	// With taken false, the call stays one.
 	Round func(ctx context.Context, s Snapshot) (res mcp.Result, taken bool, err error)
@@ -94,11 +99,9 @@ type Snapshot struct {
 	Asks   []Ask       // in their order
 
 	Detached bool // by Call.Detach
-	// Answers are what the client sent in this round, by key, if it was not looked at yet.
+	// Answers are what the client sent in this round, by key, and the handler has not taken yet.
 	Answers map[string]json.RawMessage
-	// Waits is set if the handler waits for something other than an answer of the client, until the record is woken, but
-	// no longer than that; Waiting says for what.
-	Waits   time.Duration
+	// Waiting is set if the handler waits for something other than an answer of the client, and says for what.
 	Waiting string
 }
 
