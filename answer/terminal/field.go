@@ -2,8 +2,10 @@ package terminal
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
+	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 	"charm.land/huh/v2"
 	"charm.land/lipgloss/v2"
@@ -21,10 +23,11 @@ type field struct {
 
 	tried bool // the last key tried to leave it
 
-	input  huh.Field // nil while closed
-	text   string
-	number int // of the choice; none is noChoice
-	marked []int
+	input         huh.Field // nil while closed
+	text          string
+	number        int // of the choice; none is noChoice
+	marked        []int
+	width, height int // that there is
 }
 
 const noChoice = -1
@@ -46,6 +49,7 @@ func (f *field) take() {
 	switch {
 	case f.isText():
 		f.value = f.read(f.text)
+	case f.searching(): // What is found is not chosen yet.
 	case f.isSeveral():
 		if len(f.marked) == 0 && !f.Required && f.value == nil {
 			break // Nothing marked is nothing said; [] is what is left of something.
@@ -54,18 +58,25 @@ func (f *field) take() {
 		if len(f.marked) == 0 && !f.Required {
 			f.value = nil
 		}
-	case f.number == noChoice:
-		f.value = nil
 	default:
-		f.value = f.choose(f.number)
+		// What the cursor is at is what stands there; huh does not follow all of its moves.
+		if list, ok := f.input.(*huh.Select[int]); ok {
+			if at, ok := list.Hovered(); ok {
+				f.number = at
+			}
+		}
+		f.value = nil
+		if f.number != noChoice {
+			f.value = f.choose(f.number)
+		}
 	}
 	f.dirty = f.dirty || string(f.value) != before
 }
 
 // open makes an input for the width and height there is.
-func (f *field) open(width, height int, dark bool) {
+func (f *field) open(width, height int) {
 	if f.input != nil {
-		f.take() // Only the size has changed.
+		f.take()
 	}
 	fits := func(text string) error { return f.complain(f.read(text)) }
 	switch {
@@ -81,11 +92,14 @@ func (f *field) open(width, height int, dark bool) {
 		for i, label := range f.labels {
 			options[i] = huh.NewOption(label, i)
 		}
-		list := huh.NewMultiSelect[int]().Title(f.heading()).Description(f.explanation()).Options(options...).Value(&f.marked).
+		title := f.heading()
+		if len(options) > longList {
+			title += " " // What is searched for stands behind it.
+		}
+		list := huh.NewMultiSelect[int]().Title(title).Description(f.explanation()).Options(options...).Value(&f.marked).
 			Validate(func(numbers []int) error { return f.complain(f.choose(numbers...)) })
 		list.Filterable(len(options) > longList)
 		f.input = list
-		f.fit(width, height, true)
 	default:
 		f.number = noChoice
 		if c := f.chosen(); len(c) == 1 {
@@ -108,30 +122,50 @@ func (f *field) open(width, height int, dark bool) {
 				}
 				return f.complain(f.choose(number))
 			})
-		f.fit(width, height, false)
 	}
-	f.input.WithTheme(theme(dark)).WithKeyMap(keys(len(f.choices()) > longList))
-	f.input.WithWidth(max(width-1, 4))
+	f.input.WithTheme(theme).WithKeyMap(keys(len(f.choices()) > longList))
 	f.input.WithPosition(huh.FieldPosition{Field: 1, LastField: 2, LastGroup: 1})
 	f.input.Init()
 	f.input.Focus()
+	f.resize(width, height)
+}
+
+// resize fits the input into the width and height there is now.
+func (f *field) resize(width, height int) {
+	f.width, f.height = width, height
+	f.input.WithWidth(max(width-1, 4))
+	if !f.isChoice() {
+		return
+	}
+	f.fit()
+	f.input.View() // huh scrolls to what is chosen only in lists that it has drawn.
+	f.input.Update(nil)
+}
+
+// showAll ends a search, and shows all options again.
+func (f *field) showAll() { f.open(f.width, f.height) }
+
+// narrowed tells whether a list shows no more than what a search has found.
+func (f *field) narrowed() bool {
+	return slices.ContainsFunc(f.input.KeyBinds(), func(b key.Binding) bool { return b.Help().Desc == "clear filter" && b.Enabled() })
 }
 
 // fit lets a long list scroll in the height there is. A list of several is given its height in any case: huh makes it one
 // option high otherwise.
-func (f *field) fit(width, height int, always bool) {
+func (f *field) fit() {
 	options := 1 // "(choose)" or "(leave out)"
 	for _, label := range f.choices() {
-		options += len(wrap(label, width-9))
+		options += len(wrap(label, f.width-9))
 	}
-	if len(f.choices()) <= longList && options+4 <= height && !always {
+	if len(f.choices()) <= longList && options+4 <= f.height && !f.isSeveral() {
+		f.input.WithHeight(0) // As high as it is.
 		return
 	}
-	above := len(wrap(f.heading(), width-3)) + len(wrap(f.explanation(), width-3))
-	if always {
+	above := len(wrap(f.heading(), f.width-3)) + len(wrap(f.explanation(), f.width-3))
+	if f.isSeveral() {
 		options--
 	}
-	f.input.WithHeight(min(options, max(min(longList, height-above-2), 2)) + above)
+	f.input.WithHeight(min(options, max(min(longList, f.height-above-2), 2)) + above)
 }
 
 func (f *field) complain(value []byte) error {
@@ -142,8 +176,14 @@ func (f *field) complain(value []byte) error {
 }
 
 func (f *field) update(msg tea.Msg) tea.Cmd {
-	if key, ok := msg.(tea.KeyPressMsg); ok && f.stuck(key.String()) {
-		return nil
+	if key, ok := msg.(tea.KeyPressMsg); ok {
+		if f.stuck(key.String()) {
+			return nil
+		}
+		if key.String() == "/" && len(f.choices()) > longList && !f.searching() { // A new search, of the whole list, seen from its top.
+			f.showAll()
+			f.input.Update(tea.KeyPressMsg{Code: tea.KeyHome})
+		}
 	}
 	m, cmd := f.input.Update(msg)
 	f.input = m.(huh.Field)
@@ -219,6 +259,9 @@ func (f *field) edited(width int) []string {
 	if f.dirty && (f.value != nil || f.tried) {
 		what = f.sheet.problem(f.entry, f.value)
 	}
+	if f.isSeveral() && len(f.labels) > longList && len(f.marked) > 0 { // Most of the list is out of sight.
+		lines = append(lines, paintOne(accent, "┃ ")+ansi.Truncate(faint("marked: ")+f.shown(), width-2, "…"))
+	}
 	if what != "" {
 		for _, line := range paint(red, wrap("✗ "+what, width-2)) {
 			lines = append(lines, paintOne(accent, "┃ ")+line)
@@ -267,10 +310,15 @@ func (f *field) reviewed(width int) []string {
 
 func (f *field) help() []string {
 	switch {
+	case f.searching() && f.isSeveral():
+		return []string{"type to search", "enter keep these", "esc show all"}
 	case f.searching():
 		return []string{"type to search", "enter take", "esc show all"}
 	case f.isSeveral():
 		parts := []string{"space mark", "enter next", "↑/↓ move"}
+		if f.narrowed() {
+			return []string{"space mark", "esc show all", "enter next", "↑/↓ move", "/ search"}
+		}
 		if len(f.labels) > longList {
 			parts = append(parts, "/ search")
 		}

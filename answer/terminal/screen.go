@@ -61,15 +61,15 @@ type screen struct {
 	problem string // what the person is told about the last key
 	body    int    // first line of the body that is shown
 	follow  bool   // the body follows what is edited
+	opening bool   // a page is being opened
 	wait    int    // seconds until the next try, at stageAway
 
 	seen          bool // the window's size is known, and with it whether the message fits
 	width, height int
-	dark          bool
 }
 
 func newScreen(q *question) *screen {
-	s := &screen{q: q, width: 80, height: 24, dark: true}
+	s := &screen{q: q, width: 80, height: 24}
 	switch {
 	case q.isURL() && q.Waiting:
 		s.enter(stageAway)
@@ -105,7 +105,7 @@ func (s *screen) enter(st stage) {
 		s.buttons = newButtons(-1, "Fill it in", "Decline", "Cancel")
 	case stageFill:
 		s.buttons = newButtons(0, "Review", "Decline", "Cancel")
-		s.at = max(s.q.sheet.faulty(), 0)
+		s.at = max(s.q.sheet.wrong(), 0)
 		s.edit()
 	case stageReview:
 		if len(s.fields) == 0 {
@@ -129,7 +129,7 @@ func (s *screen) enter(st stage) {
 func (s *screen) edit() {
 	for i, f := range s.fields {
 		if i == s.at {
-			f.open(s.width, s.bodyHeight(), s.dark)
+			f.open(s.width, s.bodyHeight())
 		} else {
 			f.close()
 		}
@@ -143,11 +143,10 @@ func tick() tea.Cmd { return tea.Tick(time.Second, func(t time.Time) tea.Msg { r
 
 // Init implements tea.Model.
 func (s *screen) Init() tea.Cmd {
-	cmds := []tea.Cmd{tea.RequestBackgroundColor}
 	if s.stage == stageAway {
-		cmds = append(cmds, tick())
+		return tick()
 	}
-	return tea.Batch(cmds...)
+	return nil
 }
 
 // Update implements tea.Model.
@@ -159,14 +158,9 @@ func (s *screen) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 			s.enter(stageRead)
 		}
 		s.seen = true
-		if s.stage == stageFill {
-			s.edit()
-		}
-		return s, nil
-	case tea.BackgroundColorMsg:
-		s.dark = msg.IsDark()
-		if s.stage == stageFill {
-			s.edit()
+		if f := s.editing(); f != nil {
+			f.resize(s.width, s.bodyHeight())
+			s.follow = true
 		}
 		return s, nil
 	case tickMsg:
@@ -178,6 +172,7 @@ func (s *screen) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		}
 		return s, tick()
 	case openedMsg:
+		s.opening = false
 		if msg.err != nil {
 			s.problem = "It could not be opened here (" + answer.PlainLine(msg.err.Error()) + "). Open the address above yourself, then go on."
 			s.buttons = newButtons(-1, "Go on", "Decline", "Cancel")
@@ -210,8 +205,13 @@ func (s *screen) key(msg tea.KeyPressMsg) (tea.Model, tea.Cmd) {
 	f := s.editing()
 	name := msg.String()
 	switch {
-	case name == "ctrl+c", name == "esc" && (f == nil || !f.searching()):
+	case name == "ctrl+c", name == "esc" && (f == nil || !f.searching() && !f.narrowed()):
 		return s.end(answer.ActionCancel)
+	case name == "esc":
+		f.showAll()
+		return s, nil
+	case name == "tab" && f != nil && f.searching(): // Takes what was found, as Enter does.
+		name, msg = "enter", tea.KeyPressMsg{Code: tea.KeyEnter}
 	case name == "pgup", name == "pgdown":
 		page := max(s.bodyHeight()-1, 1)
 		if name == "pgup" {
@@ -305,7 +305,10 @@ func (s *screen) press(label string) (tea.Model, tea.Cmd) {
 	case "Cancel", "Stop":
 		return s.end(answer.ActionCancel)
 	case "Open", "Open again":
-		s.problem = ""
+		if s.opening {
+			return s, nil
+		}
+		s.problem, s.opening = "", true
 		return s, func() tea.Msg { return openedMsg{s.open(s.q.link.Opened())} }
 	}
 	return s, nil

@@ -41,6 +41,9 @@ func newSheet(r *answer.Request, given map[string]any) (*sheet, error) {
 			if label == "" || slices.Index(e.labels, label) != i {
 				e.labels[i] = fmt.Sprintf("%s (%s)", label, answer.PlainLine(p.Options[i].Value))
 			}
+			if slices.Index(e.labels, e.labels[i]) != i { // Values can differ by what cannot be seen.
+				e.labels[i] = fmt.Sprintf("%s #%d", e.labels[i], i+1)
+			}
 		}
 		if e.isChoice() && e.value != nil && e.chosen() == nil {
 			e.value = nil // What is none of the options cannot be shown as one.
@@ -169,6 +172,11 @@ func (s *sheet) problem(e *entry, value json.RawMessage) string {
 // faulty is the number of the first entry that will not do, or -1.
 func (s *sheet) faulty() int {
 	return slices.IndexFunc(s.entries, func(e *entry) bool { return s.problem(e, e.value) != "" })
+}
+
+// wrong is the number of the first entry that has a value that will not do, or -1.
+func (s *sheet) wrong() int {
+	return slices.IndexFunc(s.entries, func(e *entry) bool { return e.value != nil && s.problem(e, e.value) != "" })
 }
 
 // content is what is sent.

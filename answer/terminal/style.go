@@ -39,26 +39,24 @@ func wrap(s string, width int) []string {
 	return strings.Split(ansi.Wrap(strings.ReplaceAll(s, "\t", "    "), max(width, 1), ""), "\n")
 }
 
-// theme is the look of a field while it is edited.
-func theme(bool) huh.Theme {
-	return huh.ThemeFunc(func(dark bool) *huh.Styles {
-		t := huh.ThemeBase(dark)
-		f := &t.Focused
-		f.Base = lipgloss.NewStyle().PaddingLeft(1).BorderStyle(lipgloss.ThickBorder()).BorderLeft(true).BorderForeground(accent)
-		f.Title = lipgloss.NewStyle().Bold(true)
-		f.Description = lipgloss.NewStyle().Faint(true)
-		f.ErrorIndicator = lipgloss.NewStyle()
-		f.SelectSelector = lipgloss.NewStyle().Foreground(accent).SetString("> ")
-		f.MultiSelectSelector = f.SelectSelector
-		f.SelectedOption = lipgloss.NewStyle().Bold(true)
-		f.SelectedPrefix = lipgloss.NewStyle().SetString("[x] ")
-		f.UnselectedPrefix = lipgloss.NewStyle().SetString("[ ] ")
-		f.TextInput.Prompt = lipgloss.NewStyle().Foreground(accent)
-		f.TextInput.Placeholder = lipgloss.NewStyle().Faint(true)
-		t.Blurred = t.Focused
-		return t
-	})
-}
+// theme is the look of a field while it is edited, on a dark background and on a light one.
+var theme = huh.ThemeFunc(func(dark bool) *huh.Styles {
+	t := huh.ThemeBase(dark)
+	f := &t.Focused
+	f.Base = lipgloss.NewStyle().PaddingLeft(1).BorderStyle(lipgloss.ThickBorder()).BorderLeft(true).BorderForeground(accent)
+	f.Title = lipgloss.NewStyle().Bold(true)
+	f.Description = lipgloss.NewStyle().Faint(true)
+	f.ErrorIndicator = lipgloss.NewStyle()
+	f.SelectSelector = lipgloss.NewStyle().Foreground(accent).SetString("> ")
+	f.MultiSelectSelector = f.SelectSelector
+	f.SelectedOption = lipgloss.NewStyle().Bold(true)
+	f.SelectedPrefix = lipgloss.NewStyle().SetString("[x] ")
+	f.UnselectedPrefix = lipgloss.NewStyle().SetString("[ ] ")
+	f.TextInput.Prompt = lipgloss.NewStyle().Foreground(accent)
+	f.TextInput.Placeholder = lipgloss.NewStyle().Faint(true)
+	t.Blurred = t.Focused
+	return t
+})
 
 // keys are huh's, but that Tab and Esc are the screen's, and letters move nothing: they are what people type to search, where a list is long
 // enough for that.

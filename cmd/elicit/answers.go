@@ -75,11 +75,14 @@ func (c *console) askWith(inBrowser, atTerminal, accessible bool) (person, error
 	case inBrowser && atTerminal:
 		return nil, usage("--browser and --terminal exclude each other")
 	case inBrowser:
-		return browser.New(&browser.Options{Out: c.err, Open: c.open}), nil
+		return browser.New(&browser.Options{Out: c.log(), Open: c.open}), nil
 	case !c.interactive && atTerminal:
 		return nil, usage("--terminal: standard input or standard error is no terminal")
 	case !c.interactive:
 		return nil, nil
+	}
+	if accessible {
+		c.spinner = nil
 	}
 	mode := terminal.Auto
 	if _, ok := c.in.(*os.File); !ok {

@@ -5,24 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"strings"
 
 	"github.com/elicit-go/elicit/answer"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
-
-// readInput reads a file; "-" is stdin, which then has nobody to ask behind it.
-func (c *console) readInput(name string) ([]byte, error) {
-	const most = 32 << 20
-	if name != "-" {
-		return os.ReadFile(name)
-	}
-	c.interactive = false
-	return io.ReadAll(io.LimitReader(c.in, most))
-}
 
 // arguments puts the tool's arguments together: those of --args, with those of --arg over them.
 func arguments(ctx context.Context, con *console, session *mcp.ClientSession, tool, whole string, single []string) (map[string]json.RawMessage, error) {

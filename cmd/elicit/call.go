@@ -44,11 +44,11 @@ func (c *callCmd) Run(ctx context.Context, con *console) error {
 	if err != nil {
 		return err
 	}
-	patience := newPatience(ctx, c.Timeout)
+	patience := con.patience(ctx, c.Timeout, c.URL)
 	defer patience.stop()
 	ctx = patience.ctx
 	a = patience.answerer(a)
-	session, err := c.connect(ctx, con, c.URL, &answer.Options{Answerer: a, URL: con.asks, Progress: con.progress()})
+	session, err := c.connect(ctx, con, c.URL, &answer.Options{Answerer: a, URL: con.asks, Progress: patience.progress(con)})
 	if err != nil {
 		return patience.explain(err)
 	}
@@ -58,5 +58,7 @@ func (c *callCmd) Run(ctx context.Context, con *console) error {
 		return patience.explain(err)
 	}
 	res, err := answer.CallTool(ctx, session, &mcp.CallToolParams{Name: tool, Arguments: args}, a)
-	return finish(con, answer.PlainLine(tool), res, patience.explain(err), c.JSON)
+	err = patience.explain(err)
+	patience.stop()
+	return finish(con, answer.PlainLine(tool), res, err, c.JSON)
 }

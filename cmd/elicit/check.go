@@ -40,7 +40,9 @@ func (c *checkCmd) Run(ctx context.Context, con *console) error {
 	if opts.Token != "" {
 		opts.Header.Set("Authorization", "Bearer "+opts.Token)
 	}
+	con.spinner.start("checking " + answer.PlainLine(c.URL))
 	results, err := check.Run(ctx, check.Options{URL: c.URL, Tool: c.Tool, Safe: c.Safe, Header: opts.Header, Remote: c.Yes})
+	con.spinner.stop()
 	if err != nil {
 		return &exitError{exitServer, err}
 	}
@@ -75,9 +77,9 @@ func (c *checkCmd) Run(ctx context.Context, con *console) error {
 }
 
 func printResult(con *console, r check.Result) {
-	mark := map[check.Verdict]string{check.Pass: "ok    ", check.Fail: "should", check.NotApplicable: "-     "}[r.Verdict]
+	mark := map[check.Verdict]string{check.Pass: con.paint(green, "ok    "), check.Fail: con.paint(yellow, "should"), check.NotApplicable: "-     "}[r.Verdict]
 	if r.Verdict == check.Fail && r.Must {
-		mark = "FAIL  "
+		mark = con.paint(red, "FAIL  ")
 	}
 	line := func(s string) { fmt.Fprintln(con.out, strings.TrimRight(answer.PlainLine(s), " ")) }
 	fmt.Fprint(con.out, mark+"  ")

@@ -77,21 +77,23 @@ func (c *demoCmd) Run(ctx context.Context, con *console) (err error) {
 		}
 	}()
 
-	patience := newPatience(ctx, time.Minute)
+	patience := con.patience(ctx, time.Minute, "the demo")
 	defer patience.stop()
 	ctx = patience.ctx
 	a = patience.answerer(a)
 	url := "http://" + listener.Addr().String() + "/"
 	con.say("A server with the tool ShipOrder is at " + url + " for as long as this demo runs.\n")
 	session, err := answer.Connect(ctx, &mcp.Implementation{Name: "elicit", Version: version()}, url,
-		&answer.Options{Answerer: a, Wire: onlyCalls(answer.WireTo(con.err, nil))})
+		&answer.Options{Answerer: a, Wire: onlyCalls(answer.WireTo(con.log(), nil))})
 	if err != nil {
 		return patience.explain(err)
 	}
 	defer session.Close()
 	const tool = "ShipOrder"
 	res, err := answer.CallTool(ctx, session, &mcp.CallToolParams{Name: tool}, a)
-	return finish(con, tool, res, patience.explain(err), false)
+	err = patience.explain(err)
+	patience.stop()
+	return finish(con, tool, res, err, false)
 }
 
 // onlyCalls passes the calls of tools on to tap, counted from 1.

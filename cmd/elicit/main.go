@@ -23,18 +23,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"net/http"
 	"os"
 	"os/signal"
 	"slices"
-	"sync/atomic"
 	"syscall"
 
 	"github.com/alecthomas/kong"
-	"github.com/elicit-go/elicit/answer"
-	"github.com/elicit-go/elicit/answer/terminal"
-	"golang.org/x/term"
 )
 
 // Exit codes. Scripts rely on them.
@@ -72,17 +66,6 @@ Examples:
 
 Exit codes: 0 success, 1 the tool reported an error, 2 wrong usage, 3 the server could not be reached or refused the call, 4 an answer was needed and not available.`
 
-// A console is where a command reads and writes.
-type console struct {
-	in          io.Reader
-	out, err    io.Writer
-	interactive bool                                        // a person is there to be asked
-	asks        bool                                        // a person is asked, in one way or another
-	command     []string                                    // what follows --: runs the server; nil: there is no --
-	terminal    atomic.Pointer[terminal.Terminal]           // takes Ctrl-C for the prompt that waits; nil while nobody can be asked
-	open        func(ctx context.Context, url string) error // opens pages; nil: in the person's browser
-}
-
 // An exitError ends the program with a code. Its text is printed unless it is empty.
 type exitError struct {
 	code int
@@ -97,8 +80,7 @@ func usage(format string, args ...any) error {
 }
 
 func main() {
-	con := &console{in: os.Stdin, out: os.Stdout, err: os.Stderr}
-	con.interactive = term.IsTerminal(int(os.Stdin.Fd())) && term.IsTerminal(int(os.Stderr.Fd()))
+	con := newConsole()
 	ctx, cancel := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
@@ -144,7 +126,11 @@ func run(ctx context.Context, con *console, args []string) int {
 		con.say("Run elicit --help, or elicit COMMAND --help.")
 		return exitUsage
 	}
-	err = command.Run()
+	if name := command.Selected().Name; con.command != nil && name != "call" && name != "tools" {
+		err = usage("elicit %s takes no command after --", name)
+	} else {
+		err = command.Run()
+	}
 	if err == nil {
 		return exitOK
 	}
@@ -158,27 +144,4 @@ func run(ctx context.Context, con *console, args []string) int {
 	}
 	con.problem(err)
 	return code
-}
-
-// problem prints what went wrong, and what may help. The text may quote a server.
-func (c *console) problem(err error) {
-	text := err.Error()
-	if text == "" {
-		return
-	}
-	var status *answer.HTTPError
-	if errors.As(err, &status) {
-		switch status.Status {
-		case http.StatusUnauthorized, http.StatusForbidden:
-			text += "; give a token it takes by --token-env or --token-file"
-		case http.StatusNotFound, http.StatusMethodNotAllowed:
-			text += "; is this the address of an MCP server, with its whole path?"
-		}
-	}
-	c.say("elicit: " + text)
-}
-
-// say prints a line for the person. The text may quote a server.
-func (c *console) say(text string) {
-	fmt.Fprintln(c.err, answer.Plain(text))
 }

@@ -194,6 +194,7 @@ func TestUsage(t *testing.T) {
 		{"call", "http://localhost:1/", "X", "--accept", "a", "--decline", "a"}, {"call", "http://localhost:1/", "X", "--wire=loud"},
 		{"call", "http://localhost:1/", "X", "--answers", "-", "--args", "-"}, {"call", "http://localhost:1/", "X", "--answers", "/nowhere"},
 		{"call", "http://localhost:1/", "X", "--token-env", "ELICIT_TEST_UNSET"}, {"call", "http://localhost:1/", "X", "--header", "x"},
+		{"check", "http://localhost:1/", "--", "shop"}, {"version", "--", "shop"}, {"completion", "tcsh"},
 	} {
 		if o := try(t, args...); o.code != exitUsage || o.out != "" || o.err == "" {
 			t.Errorf("%q: exit %d\n%s%s", args, o.code, o.out, o.err)

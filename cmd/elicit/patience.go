@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -10,18 +11,25 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// patience bounds how long a server may take, and stops counting while a person answers.
+// patience bounds how long a server may take, shows that it is waited for, and stops both while a person answers.
 type patience struct {
-	ctx    context.Context
-	cancel context.CancelCauseFunc
-	limit  time.Duration
+	ctx     context.Context
+	cancel  context.CancelCauseFunc
+	limit   time.Duration
+	spinner *spinner
+	waiting string // for what
 
-	mu    sync.Mutex
-	timer *time.Timer // nil: no limit
+	mu     sync.Mutex
+	timer  *time.Timer // nil: no limit
+	paused bool
 }
 
-func newPatience(ctx context.Context, limit time.Duration) *patience {
-	p := &patience{limit: limit}
+func (c *console) patience(ctx context.Context, limit time.Duration, server string) *patience {
+	if c.command != nil {
+		server = strings.Join(c.command, " ")
+	}
+	p := &patience{limit: limit, spinner: c.spinner, waiting: "waiting for " + answer.PlainLine(server)}
+	p.spinner.start(p.waiting)
 	p.ctx, p.cancel = context.WithCancelCause(ctx)
 	if limit > 0 {
 		p.timer = time.AfterFunc(limit, func() {
@@ -31,6 +39,7 @@ func newPatience(ctx context.Context, limit time.Duration) *patience {
 	return p
 }
 
+// stop ends the waiting. What is printed after it has the terminal to itself.
 func (p *patience) stop() {
 	p.pause(true)
 	p.cancel(nil)
@@ -39,12 +48,41 @@ func (p *patience) stop() {
 func (p *patience) pause(on bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.paused = on
+	if on {
+		p.spinner.stop()
+	} else {
+		p.spinner.start(p.waiting)
+	}
 	switch {
 	case p.timer == nil:
 	case on:
 		p.timer.Stop()
 	default:
 		p.timer.Reset(p.limit)
+	}
+}
+
+// progress tells the person how far a call has come: beside the spinner, else line by line.
+func (p *patience) progress(con *console) func(*mcp.ProgressNotificationParams) {
+	if !con.interactive {
+		return nil
+	}
+	return func(n *mcp.ProgressNotificationParams) {
+		text := fmt.Sprintf("%g", n.Progress)
+		if n.Total > 0 {
+			text = fmt.Sprintf("%.0f%%", 100*n.Progress/n.Total)
+		}
+		text = answer.PlainLine(text + " " + n.Message)
+		if p.spinner == nil {
+			con.say("elicit: " + text)
+			return
+		}
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if !p.paused {
+			p.spinner.start(text + ", " + p.waiting)
+		}
 	}
 }
 

@@ -25,7 +25,7 @@ Examples:
 
   elicit preview schema.json
   elicit preview schema.json --browser
-  curl -s … | elicit preview - --browser`
+  curl -s … | elicit preview -`
 }
 
 func (c *previewCmd) Run(ctx context.Context, con *console) error {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"net"
 	"net/http"
 	"net/url"
@@ -45,7 +44,7 @@ func (c *console) tool(first *string, second string) (string, error) {
 	return tool, nil
 }
 
-// oneStdin refuses to read stdin twice.
+// oneStdin takes stdin for what is named "-", and refuses to read it twice.
 func (c *console) oneStdin(names ...string) error {
 	stdin := 0
 	for _, name := range names {
@@ -53,7 +52,11 @@ func (c *console) oneStdin(names ...string) error {
 			stdin++
 		}
 	}
-	if stdin > 1 {
+	switch stdin {
+	case 0:
+	case 1:
+		c.pipe()
+	default:
 		return usage("stdin (-) can be read once: for one of --args, --answers and --token-file")
 	}
 	return nil
@@ -121,20 +124,6 @@ func (f *credentialFlags) credentials(con *console, opts *answer.Options) error 
 		}
 	}
 	return nil
-}
-
-// progress tells the person how far a call has come.
-func (c *console) progress() func(*mcp.ProgressNotificationParams) {
-	if !c.interactive {
-		return nil
-	}
-	return func(p *mcp.ProgressNotificationParams) {
-		line := fmt.Sprintf("elicit: %g", p.Progress)
-		if p.Total > 0 {
-			line = fmt.Sprintf("elicit: %.0f%%", 100*p.Progress/p.Total)
-		}
-		c.say(answer.PlainLine(line + " " + p.Message))
-	}
 }
 
 // serverLog is where a command's own standard error goes, line by line and without what could drive the terminal.

@@ -25,7 +25,7 @@ func (*toolsCmd) Help() string {
 }
 
 func (c *toolsCmd) Run(ctx context.Context, con *console) error {
-	patience := newPatience(ctx, c.Timeout)
+	patience := con.patience(ctx, c.Timeout, c.URL)
 	defer patience.stop()
 	ctx = patience.ctx
 	session, err := c.connect(ctx, con, c.URL, &answer.Options{})
@@ -46,6 +46,7 @@ func (c *toolsCmd) Run(ctx context.Context, con *console) error {
 		}
 		page = &mcp.ListToolsParams{Cursor: res.NextCursor}
 	}
+	patience.stop()
 	if c.JSON {
 		data, err := json.MarshalIndent(tools, "", "  ")
 		if err != nil {
@@ -55,7 +56,7 @@ func (c *toolsCmd) Run(ctx context.Context, con *console) error {
 		return nil
 	}
 	for _, t := range tools {
-		fmt.Fprintln(con.out, answer.PlainLine(t.Name))
+		fmt.Fprintln(con.out, con.paint(bold, answer.PlainLine(t.Name)))
 		for line := range strings.SplitSeq(strings.TrimSpace(answer.Plain(t.Description)), "\n") {
 			if line != "" {
 				fmt.Fprintln(con.out, "    "+line)

@@ -36,5 +36,5 @@ func (m wireMode) tap(con *console, hide []string) func(answer.WireMessage) {
 	if m == "" {
 		return nil
 	}
-	return answer.WireTo(con.err, &answer.WireFormat{Raw: m == "raw", Hide: hide})
+	return answer.WireTo(con.log(), &answer.WireFormat{Raw: m == "raw", Hide: hide})
 }

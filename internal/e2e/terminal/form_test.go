@@ -154,20 +154,23 @@ func TestResize(t *testing.T) {
 func TestHundredFields(t *testing.T) {
 	var fields []form.Field
 	for i := range 100 {
-		fields = append(fields, form.String(fmt.Sprintf("field%d", i+1)))
+		fields = append(fields, form.String(fmt.Sprintf("field%d", i+1)).Description("What the warehouse ought to know about it."))
 	}
-	s := start(t, 60, 16, nil, "call", serve(t, "A hundred", fields...), "T")
-	s.wait("1/100")
-	s.press("first", shiftTab, up, "last")
-	s.wait("100/100", "> last")
-	s.golden("hundred")
-	s.press(enter, enter)
-	s.wait("[ Send ]", "Field 1: first")
-	s.press(pageDown)
-	s.wait("↑ more")
-	s.press("s", enter)
-	s.ends(0)
-	s.wait(`got {"field1":"first","field100":"last"}`)
+	for _, width := range []int{60, 40} {
+		s := start(t, width, 16, nil, "call", serve(t, "A hundred", fields...), "T")
+		s.wait("1/100")
+		s.press("first", shiftTab, up, "last")
+		s.wait("100/100", "> last")
+		s.golden(fmt.Sprintf("hundred-%d", width))
+		s.press(enter, enter)
+		s.wait("[ Send ]", "Field 1: first")
+		s.golden(fmt.Sprintf("hundred-review-%d", width))
+		s.press(pageDown)
+		s.wait("↑ more")
+		s.press("s", enter)
+		s.ends(0)
+		s.wait(`got {"field1":"first","field100":"last"}`)
+	}
 }
 
 // A message that leaves no room for the form is read first.
