@@ -13,7 +13,6 @@ import (
 
 	"github.com/elicit-go/elicit/internal/state"
 	"github.com/elicit-go/elicit/internal/tool"
-	"github.com/elicit-go/elicit/internal/wire"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
@@ -192,6 +191,7 @@ func (e *Engine) optional(ctx context.Context, c *tool.Call, next func(context.C
 		res mcp.Result
 		err error
 	}
+	answered, release := e.outlive(ctx, c)
 	done := make(chan outcome, 1)
 	go func() {
 		out := outcome{err: internal("internal error")}
@@ -202,6 +202,7 @@ func (e *Engine) optional(ctx context.Context, c *tool.Call, next func(context.C
 		out := <-done
 		leave()
 		cancel(nil)
+		release()
 		return out.res, out.err
 	}
 	grace := time.NewTimer(e.opts.Grace)
@@ -230,10 +231,7 @@ func (e *Engine) optional(ctx context.Context, c *tool.Call, next func(context.C
 		leave = context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })
 		return finish()
 	}
-	release := func() {}
-	if x := wire.ExchangeOf(ctx); x != nil && x.Keep != nil {
-		release = x.Keep()
-	}
+	answered()
 	r := e.newRun(run, cancel, row)
 	r.rec, _ = e.decode(row)
 	o.is(r)

@@ -23,7 +23,11 @@ func (e *Engine) begin() {
 	for _, loop := range []func(){e.keepLease, e.sweep, e.claim, e.purge, e.hear} {
 		e.done.Go(loop)
 	}
+	time.AfterFunc(e.opts.timing.ready, e.serving)
 }
+
+// serving lets runs begin: the server has all that is added to it.
+func (e *Engine) serving() { e.once.Do(func() { close(e.ready) }) }
 
 // every calls f now and then until the engine stops.
 func (e *Engine) every(d time.Duration, f func()) {
@@ -85,7 +89,7 @@ func (e *Engine) keepLease() {
 				renewed = began
 			}
 		default:
-			e.log(e.ctx, slog.LevelWarn, "", "tasks: cannot renew the lease of this instance", "error", err)
+			e.complain("renew the lease of this instance", err)
 		}
 	})
 }
@@ -182,6 +186,10 @@ func (e *Engine) lookAt(r *run) {
 // claim starts what is due, as far as there are slots.
 func (e *Engine) claim() {
 	const most = 64 // at a time
+	select {
+	case <-e.ctx.Done():
+	case <-e.ready:
+	}
 	for {
 		select {
 		case <-e.ctx.Done():
@@ -300,9 +308,16 @@ func (e *Engine) runOf(id string) *run {
 	return nil
 }
 
-// complain logs that the store failed in the background; it will be tried again.
+// complain logs that the store failed in the background, where it will be tried again: of each kind once in a while.
 func (e *Engine) complain(what string, err error) {
-	if e.ctx.Err() == nil {
+	const often = 10 * time.Second
+	e.mu.Lock()
+	again := time.Since(e.complained[what]) < often
+	if !again {
+		e.complained[what] = time.Now()
+	}
+	e.mu.Unlock()
+	if e.ctx.Err() == nil && !again {
 		e.log(e.ctx, slog.LevelError, "", "tasks: cannot "+what+"; trying again", "error", err)
 	}
 }

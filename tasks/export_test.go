@@ -5,7 +5,7 @@ import "time"
 // Fast makes everything happen sooner.
 func Fast(o Options) Options {
 	o.timing = timing{lease: 600 * time.Millisecond, renew: 100 * time.Millisecond, sweep: 50 * time.Millisecond, orphan: 300 * time.Millisecond,
-		backoff: 10 * time.Millisecond, purge: 20 * time.Millisecond, status: 10 * time.Millisecond, patience: 500 * time.Millisecond}
+		backoff: 10 * time.Millisecond, purge: 20 * time.Millisecond, status: 10 * time.Millisecond, patience: 500 * time.Millisecond, ready: time.Minute}
 	if o.Grace == 0 {
 		o.Grace = 50 * time.Millisecond
 	}

@@ -324,3 +324,34 @@ func tool(s *elicit.Server, name string, f func(ctx context.Context) (string, er
 		return elicit.Text(text), nil, nil
 	}, opts...)
 }
+
+// stdio connects a client over pipes.
+func (i *instance) stdio() *pipe {
+	i.t.Helper()
+	inR, inW := io.Pipe()
+	outR, outW := io.Pipe()
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = i.shop.Run(ctx, &mcp.IOTransport{Reader: inR, Writer: outW})
+	}()
+	p := &pipe{t: i.t, in: bufio.NewWriter(inW), out: make(chan object, 100)}
+	go func() {
+		s := bufio.NewScanner(outR)
+		s.Buffer(nil, 1<<20)
+		for s.Scan() {
+			var m object
+			if json.Unmarshal(s.Bytes(), &m) == nil {
+				p.out <- m
+			}
+		}
+	}()
+	i.t.Cleanup(func() {
+		cancel()
+		inW.Close()
+		outR.Close()
+		<-done
+	})
+	return p
+}

@@ -26,6 +26,7 @@ type extraKey struct{}
 // receive is the middleware of the extension. The handlers of its methods get no RequestExtra from the SDK, so it is here.
 func (e *Engine) receive(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+		e.serving()
 		switch method {
 		case "tasks/get", "tasks/update", "tasks/cancel":
 			p, ok := req.GetParams().(*params)

@@ -53,8 +53,9 @@ type work struct {
 	Open    []openAsk                  `json:"open,omitempty"`   // what the client has not answered
 	Answers map[string]json.RawMessage `json:"answers,omitempty"`
 	Message string                     `json:"message,omitempty"`
-	Woken   bool                       `json:"woken,omitempty"` // while a run had the row
-	Waits   int                        `json:"waits,omitempty"` // how many runs in a row ended by waiting
+	Woken   bool                       `json:"woken,omitempty"`   // while a run had the row
+	Waits   int                        `json:"waits,omitempty"`   // how many runs in a row ended by waiting
+	Missing int                        `json:"missing,omitempty"` // …or found no such tool
 }
 
 // openAsk is a question that waits for its answer.

@@ -17,6 +17,7 @@ import (
 	"github.com/elicit-go/elicit/internal/tool"
 	"github.com/elicit-go/elicit/internal/wire"
 	"github.com/modelcontextprotocol/go-sdk/auth"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
@@ -226,6 +227,10 @@ func (r *run) finish(res mcp.Result, err error, over func(context.Context)) {
 		return // Leave gives the row to others
 	}
 	e, id := r.e, r.fence.ID
+	if j, ok := errors.AsType[*jsonrpc.Error](err); ok && j.Code == jsonrpc.CodeInvalidParams && j.Message == fmt.Sprintf("unknown tool %q", r.rec.call.Tool) {
+		r.missing()
+		return
+	}
 	if again, ok := errors.AsType[*retryable](cause); ok && r.attempts()+1 < e.opts.MaxAttempts {
 		after := again.after
 		if after == 0 {
@@ -257,6 +262,19 @@ func (r *run) finish(res mcp.Result, err error, over func(context.Context)) {
 	}) == nil && over != nil {
 		over(e.ctx)
 	}
+}
+
+// missing leaves the task to another instance, or to a later time: this one has no such tool (yet).
+func (r *run) missing() {
+	r.e.log(r.e.ctx, slog.LevelWarn, r.fence.ID, "tasks: the tool of a task is not registered here; another instance may have it", "tool", r.rec.call.Tool)
+	_ = r.put(func(*Row) (Next, error) {
+		w, err := r.rec.openWork()
+		if err != nil {
+			return Next{}, err
+		}
+		w.Missing++
+		return Next{Due: true, After: backoff(r.e.opts.timing.backoff, w.Missing)}, r.rec.sealWork(w)
+	})
 }
 
 func (r *run) attempts() int {

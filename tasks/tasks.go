@@ -72,11 +72,12 @@ type timing struct {
 	backoff      time.Duration // before the first retry
 	purge        time.Duration
 	status       time.Duration // between writes of a status message
-	patience     time.Duration // for a store that cannot be reached, before a call fails
+	patience     time.Duration // for a store that cannot be reached, before Enable returns, and for handlers that do not end
+	ready        time.Duration // before runs begin, on a server that serves nobody
 }
 
 var defaultTiming = timing{lease: 9 * time.Second, renew: 3 * time.Second, sweep: 2 * time.Second, orphan: 15 * time.Second,
-	backoff: time.Second, purge: time.Minute, status: time.Second, patience: 2 * time.Second}
+	backoff: time.Second, purge: time.Minute, status: time.Second, patience: 2 * time.Second, ready: time.Second}
 
 // An Engine serves the tasks of one server, in this process. Make one with [Enable].
 type Engine struct {
@@ -88,24 +89,26 @@ type Engine struct {
 	stop context.CancelFunc
 	done sync.WaitGroup // the loops
 
-	wake chan struct{} // has room for one: rows are due, or a slot is free
+	wake  chan struct{} // has room for one: rows are due, or a slot is free
+	once  sync.Once
+	ready chan struct{} // closed when runs may begin
 
-	mu       sync.Mutex
-	worker   string // the name of this incarnation, "" while it has no lease
-	closing  bool
-	reserved int            // slots, by writes that may start a run
-	runs     map[*run]bool  // whose goroutine is here
-	idle     chan struct{}  // closed when there is no run, if closing
-	lost     map[string]int // ids whose creation had no reply: not to be released
-	subs     subscriptions  // has a lock of its own
+	mu         sync.Mutex
+	worker     string // the name of this incarnation, "" while it has no lease
+	closing    bool
+	reserved   int                  // slots, by writes that may start a run
+	runs       map[*run]bool        // whose goroutine is here
+	idle       chan struct{}        // closed when there is no run, if closing
+	lost       map[string]int       // ids whose creation had no reply: not to be released
+	complained map[string]time.Time // when, by what
+	subs       subscriptions        // has a lock of its own
 }
 
 // Enable gives a server tasks: the methods tasks/get, tasks/update and tasks/cancel, the capability in server/discover, status
-// notifications on subscriptions/listen, and calls that become tasks as their tools' [Mode] says. It begins to run tasks
-// that its store holds.
+// notifications on subscriptions/listen, and calls that become tasks as their tools' [Mode] says. With the server's first
+// request, or a second later, it begins to run tasks that its store holds: tools, pages and middleware may be added after it.
 //
-// Call it once, after the server's middleware has been added (what is added later sees the same requests, but no ids to
-// listen to). It panics if the options cannot work, saying what to change.
+// Call it once. It panics if the options cannot work, saying what to change.
 func Enable(s *elicit.Server, opts Options) *Engine {
 	o := &opts
 	for _, d := range []struct {
@@ -138,7 +141,7 @@ func Enable(s *elicit.Server, opts Options) *Engine {
 		o.timing = defaultTiming
 	}
 	o.TTL = max(o.TTL, 0) // for a store, 0 is forever
-	e := &Engine{opts: opts, wake: make(chan struct{}, 1), runs: map[*run]bool{}, lost: map[string]int{}}
+	e := &Engine{opts: opts, wake: make(chan struct{}, 1), ready: make(chan struct{}), runs: map[*run]bool{}, lost: map[string]int{}, complained: map[string]time.Time{}}
 	e.ctx, e.stop = context.WithCancel(context.Background())
 	err := tool.EnableTasks(s, func(shop tool.TaskShop) tool.Tasks {
 		e.shop = shop
