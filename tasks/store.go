@@ -56,8 +56,9 @@ type Store interface {
 	Steps(ctx context.Context, id string) ([]Step, error)
 
 	// Claim gives up to n rows that are due to worker, longest due first, and returns them as claimed: Run is one more than
-	// it was, and no other call gets them until they are due again. Instances that claim at once do not wait for
-	// each other. A claim whose reply was lost leaves rows that Running lists and nobody runs: Release them.
+	// it was, and no other call gets them until they are due again. Claim waits for no other call: a row that one is
+	// at just now is left to the next Claim. A claim whose reply was lost leaves rows that Running lists and nobody runs: Release
+	// them.
 	Claim(ctx context.Context, worker string, n int) ([]Row, error)
 
 	// Running lists the rows that worker has. A run that it does not list has lost its row: by a cancellation, by expiry, or by a

@@ -18,6 +18,7 @@ var instanceTests = map[string]func(*testing.T, *place){
 	"hints": func(t *testing.T, p *place) {
 		stores := p.instances(2)
 		writer := stores[0]
+		writer.ok("Join", writer.Join(ctx(t), "alive", long))
 		for n, s := range stores {
 			other := n > 0
 			expect := func(what string, match func(tasks.Hint) bool) {
@@ -55,7 +56,7 @@ var instanceTests = map[string]func(*testing.T, *place){
 				t.Errorf("Sweep found %d rows, %v", n, err)
 			}
 			expect("a row that was swept", isDue)
-			writer.claim("w", 1)
+			writer.claim("alive", 1)
 		}
 	},
 	// A reader of hints that does not come never holds up a write, and learns that it missed some.

@@ -1,0 +1,162 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/elicit-go/elicit/tasks"
+)
+
+const (
+	// patience is how long a call tries again when the server cannot be reached: as long as it takes to restart.
+	patience = 2 * time.Second
+	// fresh is how long a connection may have been idle and be used without a look at it.
+	fresh = time.Second
+)
+
+// call runs one call of the Store within its deadline. Where repeat is true, do may be done twice, and is when the first time's
+// outcome is not known; else only when nothing has happened.
+func (s *Store) call(ctx context.Context, name string, repeat bool, do func(context.Context, *pgx.Conn) error) error {
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("tasks/postgres: %s: %w", name, context.Cause(ctx))
+	}
+	bounded, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	defer context.AfterFunc(s.ctx, cancel)()
+	start := time.Now()
+	for {
+		err := s.with(bounded, do)
+		var answer *pgconn.PgError
+		switch {
+		case err == nil || expected(err):
+			return err
+		case s.ctx.Err() != nil:
+			return fmt.Errorf("tasks/postgres: %s: %w", name, tasks.ErrClosed)
+		case ctx.Err() != nil:
+			return fmt.Errorf("tasks/postgres: %s: %w", name, context.Cause(ctx)) // the caller has gone
+		case bounded.Err() != nil:
+			return fmt.Errorf("tasks/postgres: %s: %w: no answer from %s within %v", name, tasks.ErrUnavailable, s.where, timeout)
+		case errors.As(err, &answer) && !passing(answer.Code):
+			return fmt.Errorf("tasks/postgres: %s: %s: %w", name, s.where, err)
+		case time.Since(start) > patience || !(repeat || pgconn.SafeToRetry(err)):
+			return fmt.Errorf("tasks/postgres: %s: %w: %s: %w", name, tasks.ErrUnavailable, s.where, err)
+		}
+		select {
+		case <-bounded.Done():
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
+
+// passing reports whether an error of the server is one that passes: connections, resources, conflicts, a server that starts,
+// stops or is a replica.
+func passing(code string) bool {
+	switch code[:2] {
+	case "08", "40", "53", "55", "57", "58":
+		return true
+	}
+	return code == "25006" // read-only
+}
+
+// expected are the errors that leave everything as it was.
+func expected(err error) bool {
+	for _, e := range []error{tasks.ErrNotFound, tasks.ErrExists, tasks.ErrConflict, tasks.ErrFenced, tasks.ErrLeaseLost, tasks.ErrOwnerLimit, tasks.ErrTotalLimit} {
+		if errors.Is(err, e) {
+			return true
+		}
+	}
+	return false
+}
+
+// with runs do on a connection of the pool.
+func (s *Store) with(ctx context.Context, do func(context.Context, *pgx.Conn) error) error {
+	conn, err := s.acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer release(conn)
+	return do(ctx, conn.Conn())
+}
+
+// acquire takes a connection that works, as far as can be told.
+func (s *Store) acquire(ctx context.Context) (*pgxpool.Conn, error) {
+	for {
+		conn, err := s.pool.Acquire(ctx)
+		if err != nil {
+			return nil, err
+		}
+		used, ok := conn.Conn().PgConn().CustomData()[lastUse].(time.Time)
+		if !ok || time.Since(used) < fresh {
+			return conn, nil
+		}
+		pinging, cancel := context.WithTimeout(ctx, time.Second)
+		err = conn.Ping(pinging)
+		cancel()
+		if err == nil {
+			return conn, nil
+		}
+		release(conn)
+	}
+}
+
+const lastUse = "elicit: last use"
+
+// release gives a connection back. One that is broken leaves the pool at once, which would otherwise keep its place for
+// as long as it takes to say farewell to a server that cannot be reached, a quarter of a minute.
+func release(conn *pgxpool.Conn) {
+	if c := conn.Conn(); c.IsClosed() {
+		conn.Hijack()
+		c.PgConn().Conn().Close()
+		return
+	}
+	conn.Conn().PgConn().CustomData()[lastUse] = time.Now()
+	conn.Release()
+}
+
+// gates let one at a time through, for each name.
+type gates struct {
+	mu    sync.Mutex
+	gates map[string]*gate
+}
+
+type gate struct {
+	users int
+	open  chan struct{} // holds one token while nobody is inside
+}
+
+// enter waits until the gate is free, or ctx ends.
+func (g *gates) enter(ctx context.Context, name string) (leave func(), err error) {
+	g.mu.Lock()
+	if g.gates == nil {
+		g.gates = map[string]*gate{}
+	}
+	at := g.gates[name]
+	if at == nil {
+		at = &gate{open: make(chan struct{}, 1)}
+		at.open <- struct{}{}
+		g.gates[name] = at
+	}
+	at.users++
+	g.mu.Unlock()
+	done := func() {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		if at.users--; at.users == 0 {
+			delete(g.gates, name)
+		}
+	}
+	select {
+	case <-at.open:
+		return func() { at.open <- struct{}{}; done() }, nil
+	case <-ctx.Done():
+		done()
+		return nil, ctx.Err()
+	}
+}
