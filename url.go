@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"strings"
 	"time"
 
@@ -364,14 +365,16 @@ func init() {
 		if q.kind != urlKind {
 			return misuse("question %q is none that a page asks: nothing of it is remembered", q.key)
 		}
-		pages := c.shop.sentTo()
-		if c.testing || pages == nil {
-			return nil
-		}
 		a := c.asking(q)
 		delete(c.st.Steps, linkStep+q.key)
 		delete(c.st.Answers, q.key)
+		c.responses = maps.Clone(c.responses) // the request's own
+		delete(c.responses, q.key)
 		delete(c.required, q.key) // it may be asked again in other words
+		pages := c.shop.sentTo()
+		if pages == nil {
+			return nil
+		}
 		return c.unlocked(func() error { return pages.Forget(ctx, a) })
 	}
 }

@@ -195,6 +195,7 @@ func Call(t testing.TB, server *mcp.Server, protocolVersion, toolName string, ar
 			return &mcp.ElicitResult{Action: "cancel"}, nil
 		}}
 	if protocolVersion == "" || protocolVersion >= "2025-11-25" {
+		//lint:ignore SA1019 MCP has deprecated roots (SEP-2577); servers may ask for them while the SDK has them
 		opts.Capabilities = &mcp.ClientCapabilities{RootsV2: &mcp.RootCapabilities{ListChanged: true},
 			Elicitation: &mcp.ElicitationCapabilities{Form: &mcp.FormElicitationCapabilities{}, URL: &mcp.URLElicitationCapabilities{}}}
 	}

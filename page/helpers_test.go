@@ -44,7 +44,6 @@ type setup struct {
 	tools  func(*elicit.Server)                       // registers them
 	proxy  func(http.Handler) http.Handler            // in front of the endpoint
 	after  *site                                      // whose address it takes over
-	client func(*http.Request, *auth.TokenInfo) error // changes what a token says
 }
 
 var testSecret = []byte("0123456789abcdef0123456789abcdef")
