@@ -154,7 +154,7 @@ func TestHeadersMirroredFromArguments(t *testing.T) {
 	}
 }
 
-func TestWire(t *testing.T) {
+func TestSecurity14WireRedacts(t *testing.T) {
 	ask := `{"resultType":"input_required","requestState":"hush-state","inputRequests":{"page":{"method":"elicitation/create","params":{"mode":"url","message":"\u001b[1m` + "\u202e" + `","elicitationId":"e","url":"https://example.com/page/hush-ticket?t=hush-query"}},"form":` + oneQuestion + `}}`
 	both := answer.Script{"page": answer.Decline(), "form": answer.Accept(nil)}
 	for _, sse := range []bool{false, true} {

@@ -12,7 +12,8 @@ func link(server, url string) answer.Link {
 	return (&answer.Request{Server: server, Params: &mcp.ElicitParams{Mode: "url", URL: url}}).Link()
 }
 
-func TestLink(t *testing.T) {
+// What may be opened, what is marked, and what is never opened.
+func TestSecurity25Links(t *testing.T) {
 	const away, here = "https://mcp.example.com/", "http://localhost:5280/"
 	for _, tt := range []struct {
 		server, url, host string

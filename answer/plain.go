@@ -32,6 +32,9 @@ func PlainLine(s string) string {
 
 // hidden tells whether printing r would do something else than show a character.
 func hidden(r rune) bool {
+	if ' ' <= r && r <= '~' {
+		return false
+	}
 	switch r {
 	case '\u034f', '\u115f', '\u1160', '\u17b4', '\u17b5', '\u3164', '\uffa0': // letters and marks without a shape
 		return true

@@ -75,7 +75,7 @@ func TestScript(t *testing.T) {
 	}
 }
 
-func TestScriptAnswersOnlyTheNamedKey(t *testing.T) {
+func TestSecurity26ScriptAnswersOnlyTheNamedKey(t *testing.T) {
 	script := answer.Script{"other": answer.Accept(answer.Values{"name": "x"}), "": answer.Accept(answer.Values{"name": "x"})}
 	_, err := script.Answer(testContext(t), ask("q", allKinds))
 	var missing *answer.MissingError
@@ -125,7 +125,7 @@ func TestScriptDoesNotRepeatItself(t *testing.T) {
 	}
 }
 
-func TestScriptDoesNotOpenPages(t *testing.T) {
+func TestSecurity25ScriptsOpenNoPages(t *testing.T) {
 	r := ask("q", "")
 	r.Params = &mcp.ElicitParams{Mode: "url", URL: "https://example.com/"}
 	for script, want := range map[*answer.Script]string{

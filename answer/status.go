@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/elicit-go/elicit/internal/rawjson"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
@@ -34,21 +35,32 @@ func (e *HTTPError) Error() string {
 
 func (e *HTTPError) Unwrap() error { return e.err }
 
-// statusError is the HTTPError of a response, or nil where a JSON-RPC error in its body says more than the status.
+// statusError is the HTTPError of a response, or nil where the SDK passes on a JSON-RPC error that its body has.
 func statusError(status int, media string, body []byte) *HTTPError {
 	if status >= 200 && status < 300 {
 		return nil
 	}
+	const most = 200
+	text := ""
 	if rawjson.Check(body, maxDepth) == nil {
-		if e, ok := rawjson.Get(body, "error"); ok && rawjson.Kind(e) == '{' {
-			if _, ok := rawjson.Get(e, "code"); ok {
+		msg, err := jsonrpc.DecodeMessage(body)
+		res, ok := msg.(*jsonrpc.Response)
+		switch status {
+		case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+			// The SDK does not look at the body.
+		default:
+			if err == nil && ok && res.Error != nil {
 				return nil
 			}
 		}
+		problem, _ := rawjson.Get(body, "error")
+		message, _ := rawjson.Get(problem, "message")
+		text, _ = rawjson.String(message)
+		text = PlainLine(text)
 	}
-	const most = 200
-	text := ""
-	if media == "text/plain" || media == "application/json" || media == "application/problem+json" {
+	if text != "" {
+		// An error that names no request.
+	} else if media == "text/plain" || media == "application/json" || media == "application/problem+json" {
 		text = PlainLine(string(body[:min(len(body), 4*most)]))
 	}
 	if utf8.RuneCountInString(text) > most {

@@ -266,7 +266,7 @@ func (p *page) view() (view, error) {
 	r := p.asked
 	v := view{
 		Style: template.CSS(html.Style), Address: answer.PlainLine(r.Server), Name: answer.PlainLine(r.ServerName), Tool: answer.PlainLine(r.Tool),
-		Note: p.note, Message: answer.Plain(r.Params.Message), Action: p.path, Open: p.path + "/open", Link: p.link,
+		Note: p.note, Message: r.Message(), Action: p.path, Open: p.path + "/open", Link: p.link,
 	}
 	switch {
 	case p.ended:

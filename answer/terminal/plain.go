@@ -70,7 +70,7 @@ func (p *prompter) answer(ctx context.Context) (string, error) {
 		p.say(p.q.note)
 	}
 	p.say("\n" + p.q.Asker() + " " + p.q.purpose())
-	p.quote(p.q.Params.Message)
+	p.quote(p.q.Message())
 	if p.q.isURL() {
 		return p.page(ctx)
 	}

@@ -31,7 +31,7 @@ func (t *Terminal) askOnScreen(ctx context.Context, q *question) (string, error)
 	if q.isURL() && action == answer.ActionAccept {
 		done = "Going on."
 	}
-	_, _ = io.WriteString(t.out, strings.SplitN(answer.Plain(q.Params.Message), "\n", 2)[0]+"\n"+done+"\n")
+	_, _ = io.WriteString(t.out, strings.SplitN(q.Message(), "\n", 2)[0]+"\n"+done+"\n")
 	return action, nil
 }
 
@@ -361,7 +361,7 @@ func (s *screen) messageRoom() int { return max(s.height/4, 2) }
 
 func (s *screen) message() []string {
 	var lines []string
-	for line := range strings.SplitSeq(answer.Plain(s.q.Params.Message), "\n") {
+	for line := range strings.SplitSeq(s.q.Message(), "\n") {
 		lines = append(lines, wrap(line, s.width-2)...)
 	}
 	return lines

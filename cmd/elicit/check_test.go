@@ -17,7 +17,7 @@ import (
 func TestCheckExample(t *testing.T) {
 	s := httptest.NewServer(newShop().Handler(nil))
 	defer s.Close()
-	for _, flags := range [][]string{{"ShipOrder"}, {"ShipOrder", "--safe"}, {}} {
+	for _, flags := range [][]string{{"ShipOrder"}, {"ShipOrder", "--safe"}, {"--safe", "ShipOrder"}, {}} {
 		o := try(t, append([]string{"check", s.URL + "/"}, flags...)...)
 		if o.code != exitOK || !strings.Contains(o.out, " passed, 0 failed, 0 of them a MUST") {
 			t.Errorf("%q: exit %d\n%s%s", flags, o.code, o.out, o.err)
@@ -104,6 +104,7 @@ func TestCheckBareServer(t *testing.T) {
 		"nothing beside the question":     "null",
 		"client of 2025-11-25":            "does not support elicitation",
 		"forged requestState":             "HTTP 200",
+		"id beyond 2^53":                  "9007199254740992",
 	} {
 		if r, ok := found[name]; !ok || !strings.Contains(r.Came, came) {
 			t.Errorf("%s: found %+v, want %q", name, r, came)
@@ -118,7 +119,48 @@ func TestCheckBareServer(t *testing.T) {
 	}
 }
 
-func TestCheckIsCareful(t *testing.T) {
+// A server of an older protocol is not blamed for rules that it does not know.
+func TestCheckOlderServer(t *testing.T) {
+	server := mcp.NewServer(&mcp.Implementation{Name: "old", Version: "1"}, nil)
+	server.AddTool(&mcp.Tool{Name: "T", InputSchema: json.RawMessage(`{"type":"object"}`)}, func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		res, err := req.Session.Elicit(ctx, &mcp.ElicitParams{Message: "?", RequestedSchema: json.RawMessage(`{"type":"object","properties":{}}`)})
+		if err != nil {
+			return nil, err
+		}
+		return text(res.Action), nil
+	})
+	h := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, nil)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Mcp-Protocol-Version") >= "2026" {
+			http.Error(w, `{"jsonrpc":"2.0","error":{"code":-32000,"message":"Server not initialized"}}`, http.StatusBadRequest)
+			return
+		}
+		h.ServeHTTP(w, r)
+	}))
+	defer s.Close()
+	o := try(t, "check", s.URL, "T", "--safe", "--json")
+	var results []check.Result
+	if err := json.Unmarshal([]byte(o.out), &results); err != nil {
+		t.Fatalf("%v\n%s%s", err, o.out, o.err)
+	}
+	for _, r := range results {
+		want := check.NotApplicable
+		switch r.Name {
+		case "a right request", "foreign Origin", "Origin null":
+			want = check.Fail
+		case "client of 2025-11-25":
+			want = check.Pass
+		}
+		if r.Verdict != want {
+			t.Errorf("%s: %s, want %s: %s", r.Name, r.Verdict, want, r.Came)
+		}
+	}
+	if o.code != exitToolError || !strings.Contains(results[0].Hint, "speaks 2025-11-25") {
+		t.Errorf("exit %d: %+v", o.code, results[0])
+	}
+}
+
+func TestSecurity27CheckIsCareful(t *testing.T) {
 	try(t, "check", "http://192.0.2.1/").want(t, exitServer, "", "another machine", "--yes")
 	try(t, "check", "localhost").want(t, exitServer, "", "is not an http or https URL")
 	requests, accepts := 0, 0
@@ -137,7 +179,27 @@ func TestCheckIsCareful(t *testing.T) {
 	defer s.Close()
 	t.Setenv("ELICIT_TEST_TOKEN", "hush")
 	o := try(t, "check", s.URL, "T", "--token-env", "ELICIT_TEST_TOKEN")
+	if requests == 0 {
+		t.Error("nothing is sent")
+	}
 	if requests > 60 || accepts > 0 || strings.Contains(o.out+o.err, "hush") || o.code != exitToolError {
 		t.Errorf("%d requests, %d accepts, exit %d\n%s%s", requests, accepts, o.code, o.out, o.err)
+	}
+}
+
+// A server that quotes what it was sent does not make the check print it.
+func TestSecurity27CredentialsAreNotQuoted(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusUnauthorized)
+		_, _ = fmt.Fprintf(w, `{"jsonrpc":"2.0","error":{"code":-32600,"message":"not known: %s, %s"}}`, r.Header.Get("Authorization"), r.Header.Get("X-Api-Key"))
+	}))
+	defer s.Close()
+	t.Setenv("ELICIT_TEST_TOKEN", "hush-token")
+	for _, flags := range [][]string{nil, {"--json"}} {
+		o := try(t, append([]string{"check", s.URL, "T", "--token-env", "ELICIT_TEST_TOKEN", "--header", "X-Api-Key: hush key"}, flags...)...)
+		if o.code != exitToolError || strings.Contains(o.out+o.err, "hush") || !strings.Contains(o.out, "not known: [redacted], [redacted]") {
+			t.Errorf("exit %d\n%s%s", o.code, o.out, o.err)
+		}
 	}
 }

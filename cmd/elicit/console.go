@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"runtime"
+	"strings"
 	"sync/atomic"
 
 	"github.com/elicit-go/elicit/answer"
@@ -91,8 +92,12 @@ func (c *console) log() io.Writer {
 	return c.err
 }
 
-// say prints a line for the person. The text may quote a server.
+// say prints a line for the person. The text may quote a server, which may have very much to say.
 func (c *console) say(text string) {
+	const most = 16 << 10
+	if len(text) > most {
+		text = fmt.Sprintf("%s… [%d more bytes]", strings.ToValidUTF8(text[:most], ""), len(text)-most)
+	}
 	fmt.Fprintln(c.log(), answer.Plain(text))
 }
 

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 )
 
 // serveResult is a server that answers every call with what result gives, over 2026-07-28.
@@ -58,8 +57,9 @@ func TestHostileServer(t *testing.T) {
 		code   int
 		want   string
 	}{
-		"10 MB message":       {asks(`{"message":"` + big + `","requestedSchema":{"type":"object","properties":{"a":{"type":"string"}}}}`), exitOK, "xxxx"},
+		"10 MB message":       {asks(`{"message":"` + big + `","requestedSchema":{"type":"object","properties":{"a":{"type":"string"}}}}`), exitOK, "[10469376 more bytes of this message are not shown]"},
 		"10 MB title":         {form(`"a":{"type":"string","title":"`+big+`"}`, ""), exitUnanswered, "cannot be shown"},
+		"10 MB error":         {`{"resultType":"complete","isError":true,"content":[{"type":"text","text":"` + big + `"}]}`, exitToolError, "more bytes]"},
 		"10 MB text":          {`{"resultType":"complete","content":[{"type":"text","text":"` + big + `"}]}`, exitOK, ""},
 		"40 MB":               {`{"resultType":"complete","content":[{"type":"text","text":"` + big + big + big + big + `"}]}`, exitServer, "longer than 32 MiB"},
 		"5000 fields":         {form(fields.String()[1:], ""), exitUnanswered, "cannot be shown"},
@@ -80,15 +80,11 @@ func TestHostileServer(t *testing.T) {
 				}
 				return tt.result
 			})
-			start := time.Now()
-			o := typed(t, "d\n", "call", url, "T", "--timeout", "20s")
+			o := typed(t, "d\n", "call", url, "T")
 			if o.code != tt.code || !strings.Contains(o.err, tt.want) {
 				t.Errorf("exit %d, want %d and %q:\n%.600s", o.code, tt.code, tt.want, o.err)
 			}
-			if took := time.Since(start); took > 15*time.Second {
-				t.Errorf("it took %v", took)
-			}
-			if o.code != exitOK && len(o.err) > 4096 {
+			if most := 20 << 10; len(o.err) > most || o.code != exitOK && o.code != exitToolError && len(o.err) > 4096 {
 				t.Errorf("the message has %d bytes", len(o.err))
 			}
 		})

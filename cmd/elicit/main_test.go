@@ -60,7 +60,7 @@ func (o *output) String() string {
 
 func tryWith(t *testing.T, con *console, args ...string) outcome {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	var out, err output
 	con.out, con.err = &out, &err
@@ -361,6 +361,55 @@ func TestPromptAgain(t *testing.T) {
 	}
 }
 
+// Tokens come from the environment, a file or standard input, and go to the server alone.
+func TestSecurity14Tokens(t *testing.T) {
+	seen := make(chan string, 100)
+	inner := shop(t)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		seen <- r.Header.Get("Authorization")
+		req, err := http.NewRequestWithContext(r.Context(), r.Method, inner, r.Body)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		req.Header = r.Header.Clone()
+		res, err := http.DefaultTransport.RoundTrip(req)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer res.Body.Close()
+		w.Header().Set("Content-Type", res.Header.Get("Content-Type"))
+		w.WriteHeader(res.StatusCode)
+		_, _ = io.Copy(w, res.Body)
+	}))
+	defer s.Close()
+	t.Setenv("ELICIT_TEST_TOKEN", "hush")
+	file := filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(file, []byte("hush\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, flag := range [][]string{{"--token-env", "ELICIT_TEST_TOKEN"}, {"--token-file", file}, {"--token-file", "-"}} {
+		for _, command := range [][]string{{"call", s.URL, "ShipOrder", "--decline", "ship", "--wire"}, {"tools", s.URL}, {"check", s.URL}} {
+			o := tryWith(t, &console{in: strings.NewReader("hush\n")}, append(command, flag...)...)
+			if o.code == exitUsage || o.code == exitServer || strings.Contains(o.out+o.err, "hush") {
+				t.Errorf("%q %q: %+v", command, flag, o)
+			}
+			if len(seen) == 0 {
+				t.Errorf("%q %q: nothing is sent", command, flag)
+			}
+			for len(seen) > 0 {
+				if got := <-seen; got != "Bearer hush" {
+					t.Errorf("%q %q: Authorization %q", command, flag, got)
+				}
+			}
+		}
+	}
+	try(t, "call", s.URL, "T", "--token-file", file+".gone").want(t, exitUsage, "", "--token-file")
+	tryWith(t, &console{in: strings.NewReader("\n")}, "call", s.URL, "T", "--token-file", "-").want(t, exitUsage, "", "is empty")
+	tryWith(t, &console{in: strings.NewReader("two words\n")}, "call", s.URL, "T", "--token-file", "-").want(t, exitServer, "", "the bearer token has a space")
+}
+
 func TestCredentialsInTheClear(t *testing.T) {
 	t.Setenv("ELICIT_TEST_TOKEN", "hush")
 	o := try(t, "call", "http://mcp.invalid/", "T", "--token-env", "ELICIT_TEST_TOKEN", "--timeout", "2s")
@@ -370,7 +419,7 @@ func TestCredentialsInTheClear(t *testing.T) {
 	}
 }
 
-func TestWire(t *testing.T) {
+func TestSecurity14WireRedacts(t *testing.T) {
 	url := shop(t)
 	t.Setenv("ELICIT_TEST_TOKEN", "hush-token")
 	args := []string{"call", url, "ShipOrder", "--answer", "ship.trackingNumber=1Z999", "--token-env", "ELICIT_TEST_TOKEN", "--header", "X-Api-Key: hush-key", "--wire"}
@@ -388,7 +437,8 @@ func TestWire(t *testing.T) {
 // hostile holds what no output may contain: escape sequences in C0 and C1, bidirectional and zero-width characters.
 const hostile = "A\x1b[2J\u009b31m\u202eB\u200b\u2066C\ufeff\x07"
 
-func TestHostileStrings(t *testing.T) {
+// In every command, line by line.
+func TestSecurity26NothingDrivesTheTerminal(t *testing.T) {
 	quoted, _ := json.Marshal(hostile)
 	h := string(quoted)
 	results := map[string]string{

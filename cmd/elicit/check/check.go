@@ -9,6 +9,8 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -80,10 +82,12 @@ func Run(ctx context.Context, o Options) ([]Result, error) {
 	if first := t.send(t.list()); first.err != nil {
 		return nil, first.err
 	}
-	t.headers()
+	modern := t.headers()
 	if o.Tool != "" {
-		t.rounds()
-		t.older()
+		if modern {
+			t.rounds()
+		}
+		t.older(modern)
 	}
 	return t.results, nil
 }
@@ -107,11 +111,28 @@ func resolve(ctx context.Context, host string, remote bool) (net.IP, error) {
 
 // add notes a result.
 func (t *target) add(r Result, verdict Verdict, came string) {
-	r.Verdict, r.Came = verdict, came
+	r.Verdict, r.Came = verdict, t.withoutSecrets(came)
 	if verdict != Fail {
 		r.Hint = ""
 	}
 	t.results = append(t.results, r)
+}
+
+// withoutSecrets is text without the credentials that are sent, which a server may quote.
+func (t *target) withoutSecrets(text string) string {
+	var secrets []string
+	for _, values := range t.o.Header {
+		for _, v := range values {
+			secrets = append(append(secrets, v), strings.Fields(v)...)
+		}
+	}
+	slices.SortFunc(secrets, func(a, b string) int { return len(b) - len(a) })
+	for _, secret := range secrets {
+		if len(secret) >= 4 && !strings.EqualFold(secret, "Bearer") && !strings.EqualFold(secret, "Basic") {
+			text = strings.ReplaceAll(text, secret, "[redacted]")
+		}
+	}
+	return text
 }
 
 // judge notes a result by what wrong says of the response: "" is right.

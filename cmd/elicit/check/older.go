@@ -12,7 +12,7 @@ import (
 )
 
 // older checks that a client of 2025-11-25, which opens a session and is asked over it, gets to its end as one of 2026-07-28.
-func (t *target) older() {
+func (t *target) older(modern bool) {
 	r := Result{Name: "client of 2025-11-25", Sent: "initialize, then tools/call of " + t.o.Tool, Rule: "most clients open a session still: they can be asked over it",
 		Where: "basic/lifecycle (2025-11-25)", Hint: "Serve sessions beside plain POSTs, and ask over the session's stream."}
 	ctx, cancel := context.WithTimeout(t.ctx, 20*time.Second)
@@ -51,7 +51,7 @@ func (t *target) older() {
 		}
 		return asked, text, err
 	}
-	asked, text, err := run("2025-11-25")
+	asked, text, err := run(older)
 	switch {
 	case err != nil && asked == 0 && strings.Contains(err.Error(), "32022"):
 		t.add(r, NotApplicable, "the server refuses older versions")
@@ -64,7 +64,11 @@ func (t *target) older() {
 	}
 	r = Result{Name: "as many questions for older clients", Sent: "the whole call in both versions", Rule: "a tool that asks again asks every client again",
 		Where: "basic/lifecycle (2025-11-25)", Hint: "The handler is to be run again after each answer, for older clients too."}
-	if !t.o.Safe {
+	switch {
+	case !modern:
+		t.add(r, NotApplicable, "the server speaks no "+version)
+		return
+	case !t.o.Safe:
 		t.add(r, NotApplicable, "only with --safe")
 		return
 	}

@@ -52,6 +52,16 @@ func (t *target) rpc(method, name, capabilities, params string) request {
 	return request{http.MethodPost, h, body}
 }
 
+// older is the version before, in which a session comes first.
+const older = "2025-11-25"
+
+// initialize opens a session.
+func (t *target) initialize() request {
+	t.id++
+	return request{http.MethodPost, http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}},
+		fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"initialize","params":{"protocolVersion":%q,"capabilities":{"elicitation":{}},"clientInfo":{"name":"elicit-check","version":"1"}}}`, t.id, older)}
+}
+
 func (t *target) list() request { return t.rpc("tools/list", "", asking, "") }
 
 // call is a round of the tool's.
@@ -205,6 +215,16 @@ func short(s string) string {
 
 func (r response) asks() bool {
 	return r.message.Result != nil && r.message.Result.ResultType == "input_required"
+}
+
+// names tells whether the error's data has this member, with something in it.
+func (r response) names(member string) bool {
+	var data map[string]json.RawMessage
+	if r.message.Error == nil || json.Unmarshal(r.message.Error.Data, &data) != nil {
+		return false
+	}
+	v := string(bytes.TrimSpace(data[member]))
+	return v != "" && v != "null" && v != "[]" && v != "{}"
 }
 
 // refused says what keeps the response from being a refusal with this status and code; 0 is any.

@@ -70,7 +70,11 @@ func (t *target) rounds() {
 	r.Sent, r.Rule = "capabilities without elicitation", "servers MUST NOT ask what the client has not declared"
 	r.Hint = "Answer 400 with code -32021 and data.requiredCapabilities."
 	res := t.send(t.rpc("tools/call", t.o.Tool, "{}", t.params("")))
-	t.judge(r, res, res.refused(400, -32021))
+	wrong = res.refused(400, -32021)
+	if wrong == "" && !res.names("requiredCapabilities") {
+		wrong = "data names no requiredCapabilities"
+	}
+	t.judge(r, res, wrong)
 
 	key := requests[0].Key
 	quoted, _ := json.Marshal(key)
@@ -130,8 +134,9 @@ func (t *target) rounds() {
 	t.judge(r, res, res.refused(0, -32602))
 
 	r = name("forged requestState")
-	r.Sent, r.Rule = `"requestState": "forged"`, "servers MUST reject state that fails verification"
-	r.Hint = "Seal the state (AEAD), and refuse what does not open."
+	// A tool that gave none may leave one alone that it does not look at.
+	r.Sent, r.Rule, r.Must = `"requestState": "forged"`, "requestState is an attacker's input: what decides by it MUST verify it", state != ""
+	r.Hint = "Seal the state (AEAD), and refuse what does not open, in tools that use none too."
 	res = t.send(t.call(`"requestState":"forged"`))
 	t.judge(r, res, res.refused(0, -32602))
 	r = name("requestState of the wrong type")

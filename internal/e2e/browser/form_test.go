@@ -99,7 +99,7 @@ func TestClosed(t *testing.T) {
 }
 
 // A confirmation, and a form that asks for a credential, which takes a second yes.
-func TestConfirmAndCredential(t *testing.T) {
+func TestSecurity26ConfirmAndCredential(t *testing.T) {
 	b := chromium(t)
 	a := ask(t, request("Delete 42 rows of orders?", `{"type":"object","properties":{}}`))
 	b.do(chromedp.Navigate(a.url))
@@ -156,7 +156,7 @@ func TestURL(t *testing.T) {
 }
 
 // All of it is text.
-func TestHostileForm(t *testing.T) {
+func TestSecurity26AllIsText(t *testing.T) {
 	b := chromium(t)
 	const bad = `</p><script>document.title='owned'</script><img src=x onerror=alert(1)>\u202e\u001b[2J"' style="color:red`
 	quoted, _ := json.Marshal(strings.ReplaceAll(bad, `\u202e\u001b`, "\u202e\x1b"))
@@ -232,7 +232,7 @@ func TestLooks(t *testing.T) {
 }
 
 // Who knows the address that was opened comes too late, and no other page can answer.
-func TestOnlyThePage(t *testing.T) {
+func TestSecurity25OnlyThePage(t *testing.T) {
 	b := chromium(t)
 	a := ask(t, request("Ship this order", small))
 	b.do(chromedp.Navigate(a.url))

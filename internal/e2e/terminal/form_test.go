@@ -111,7 +111,7 @@ func TestDeclineAndCancel(t *testing.T) {
 }
 
 // A confirmation has nothing to fill in: the review alone, which starts on no choice.
-func TestConfirm(t *testing.T) {
+func TestSecurity26ReviewStartsOnNoChoice(t *testing.T) {
 	url := serve(t, "Delete 42 rows of orders?")
 	s := start(t, 80, 24, nil, "call", url, "T")
 	s.wait("[ Accept ]")
@@ -232,7 +232,7 @@ func TestLines(t *testing.T) {
 }
 
 // A form that asks for a credential warns, and takes a second yes.
-func TestCredential(t *testing.T) {
+func TestSecurity26CredentialTakesASecondYes(t *testing.T) {
 	params := &mcp.ElicitParams{Message: "Sign in", RequestedSchema: json.RawMessage(`{"type":"object","properties":{"password":{"type":"string","title":"Your Password"}}}`)}
 	url := serveRaw(t, params, func() bool { return true })
 	s := start(t, 80, 24, nil, "call", url, "T")

@@ -100,7 +100,7 @@ func TestPageStoppedAndDeclined(t *testing.T) {
 }
 
 // What is not to be opened cannot be, and what is suspicious is marked.
-func TestPageSuspicious(t *testing.T) {
+func TestSecurity25SuspiciousPages(t *testing.T) {
 	env, opened := opener(t, "")
 	for name, tt := range map[string]struct{ url, want string }{
 		"script":   {"javascript:alert(1)", "It cannot be opened: it begins with javascript:"},
