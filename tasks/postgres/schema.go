@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -46,6 +47,9 @@ var migrations = []string{
 	)`,
 }
 
+// migrating is the longest that a migration takes, with the wait for another instance's.
+const migrating = 10 * time.Minute
+
 // lockID is the advisory lock that a migration holds: "elicit" in ASCII.
 const lockID = 0x656c69636974
 
@@ -65,6 +69,8 @@ func Migrate(ctx context.Context, connString string) (from, to int, err error) {
 
 // migrate runs the migrations that the database lacks, all or none.
 func migrate(ctx context.Context, config *pgx.ConnConfig) (from, to int, err error) {
+	ctx, cancel := context.WithTimeout(ctx, migrating)
+	defer cancel()
 	conn, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {
 		return 0, 0, err
@@ -75,10 +81,11 @@ func migrate(ctx context.Context, config *pgx.ConnConfig) (from, to int, err err
 	if from, err = version(ctx, conn); err != nil || from == to {
 		return from, to, err
 	}
+	// The lock comes before the transaction, which would not see what others did while it waited. It ends with the connection.
+	if _, err := conn.Exec(ctx, "SELECT pg_advisory_lock($1)", int64(lockID)); err != nil {
+		return from, to, err
+	}
 	err = pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock($1)", int64(lockID)); err != nil {
-			return err
-		}
 		var err error
 		if from, err = version(ctx, tx); err != nil || from == to { // another instance did it
 			return err

@@ -1,0 +1,157 @@
+package postgres_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/elicit-go/elicit/internal/pgtest"
+	"github.com/elicit-go/elicit/tasks"
+	"github.com/elicit-go/elicit/tasks/postgres"
+)
+
+// Errors name the database and never its password.
+func TestSecurity24OpenErrors(t *testing.T) {
+	t.Parallel()
+	silent, err := net.Listen("tcp", "127.0.0.1:0") // takes connections, and says nothing
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
+	refusing, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	refusing.Close()
+	direct := pgtest.URL(t)
+	wrong, err := url.Parse(direct)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wrong.User = url.UserPassword("postgres", "pass-word")
+	for conn, want := range map[string]string{
+		"":                            "the connection string is empty",
+		"postgres://u:pass-word@[::1": "cannot parse",
+		"postgres://u:pass-word@h/d?sslmode=perhaps":                                "sslmode",
+		"postgres://u:pass-word@" + refusing.Addr().String() + "/d?sslmode=disable": refusing.Addr().String(),
+		"postgres://u:pass-word@" + silent.Addr().String() + "/d?sslmode=disable":   silent.Addr().String(),
+		wrong.String(): "password authentication failed",
+	} {
+		for what, open := range map[string]func() error{
+			"Open":    func() error { _, err := postgres.Open(t.Context(), conn); return err },
+			"Migrate": func() error { _, _, err := postgres.Migrate(t.Context(), conn); return err },
+		} {
+			err := open()
+			if err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), "tasks/postgres: ") || strings.Contains(err.Error(), "pass-word") {
+				t.Errorf("%s(%q): %v, want %q and no password", what, conn, err, want)
+			}
+		}
+	}
+}
+
+func TestMigrate(t *testing.T) {
+	t.Parallel()
+	url := pgtest.URL(t)
+	for n, want := range []int{0, 1} {
+		from, to, err := postgres.Migrate(t.Context(), url)
+		if err != nil || from != want || to != 1 {
+			t.Errorf("migration %d: from %d to %d, %v", n+1, from, to, err)
+		}
+	}
+	execute(t, url, "UPDATE elicit_version SET version = 1000")
+	if _, err := postgres.Open(t.Context(), url); err == nil || !strings.Contains(err.Error(), "use the newer program") {
+		t.Errorf("Open of a database of a newer program: %v", err)
+	}
+}
+
+// A role that may not create tables, in a schema that is not public, once the tables are there.
+func TestRights(t *testing.T) {
+	t.Parallel()
+	direct := pgtest.URL(t)
+	execute(t, direct, "CREATE SCHEMA shop; CREATE ROLE modest LOGIN PASSWORD 'modest'; GRANT USAGE ON SCHEMA shop TO modest")
+	t.Cleanup(func() { execute(t, direct, "DROP OWNED BY modest; DROP ROLE modest") })
+	u, err := url.Parse(direct)
+	if err != nil {
+		t.Fatal(err)
+	}
+	query := u.Query()
+	query.Set("search_path", "shop")
+	u.RawQuery = query.Encode()
+	owner := u.String()
+	u.User = url.UserPassword("modest", "modest")
+	modest := u.String()
+	if _, err := postgres.Open(t.Context(), modest); err == nil || !strings.Contains(err.Error(), "permission denied") {
+		t.Errorf("Open without tables, and without the right to make them: %v", err)
+	}
+	if _, _, err := postgres.Migrate(t.Context(), owner); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := postgres.Open(t.Context(), modest); err == nil || !strings.Contains(err.Error(), "may not read elicit_version") {
+		t.Errorf("Open without the right to read: %v", err)
+	}
+	execute(t, owner, "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA shop TO modest")
+	s := openStore(t, modest)
+	defer s.Close()
+	row, err := s.Create(t.Context(), tasks.Row{ID: "a", Status: tasks.Working}, tasks.Next{Worker: "w"}, tasks.Limits{Owner: 1, Total: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.PutStep(t.Context(), row.Fence(), tasks.Step{Name: "s"}); err != nil {
+		t.Error(err)
+	}
+}
+
+// An error of the server that does not pass is not called unavailable, so that nobody tries it forever.
+func TestLastingErrors(t *testing.T) {
+	t.Parallel()
+	s := openStore(t, pgtest.URL(t))
+	defer s.Close()
+	_, err := s.Create(t.Context(), tasks.Row{ID: "not\x00text", Status: tasks.Working}, tasks.Next{}, tasks.Limits{})
+	if err == nil || errors.Is(err, tasks.ErrUnavailable) || !strings.Contains(err.Error(), "tasks/postgres: create: ") {
+		t.Errorf("Create of an id that is not text: %v", err)
+	}
+}
+
+// Anybody may write to a channel of the database.
+func TestForeignNotifications(t *testing.T) {
+	t.Parallel()
+	url := pgtest.URL(t)
+	s := openStore(t, url)
+	defer s.Close()
+	for _, payload := range []string{"", "nonsense", "{}", `{"changed":[]}`, `{"changed":"x"}`, `[1]`} {
+		execute(t, url, "SELECT pg_notify('elicit_tasks', '"+payload+"')")
+	}
+	execute(t, url, `SELECT pg_notify('elicit_tasks', '{"changed":["last"]}')`)
+	for {
+		select {
+		case h := <-s.Hints():
+			switch h {
+			case tasks.Hint{}:
+			case tasks.Hint{ID: "last"}:
+				return
+			default:
+				t.Errorf("hint %+v", h)
+			}
+		case <-time.After(time.Minute):
+			t.Fatal("no hint")
+		}
+	}
+}
+
+func execute(t *testing.T, url, sql string) {
+	t.Helper()
+	conn, err := pgx.Connect(context.Background(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(context.Background())
+	if _, err := conn.Exec(context.Background(), sql); err != nil {
+		t.Fatal(err)
+	}
+}
