@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -107,6 +108,27 @@ func TestTypeScriptWizard(t *testing.T) {
 			r := typeScript(t, url, m.mode, "OrderMachine", "accept", `{"size":"l","nodes":3,"choice":"us"}`)
 			if len(r.Asked) != 3 || r.IsError || r.Text != `{"id":"us-l-3","price":42}` {
 				t.Errorf("asked %+v, got %q (isError %t)", r.Asked, r.Text, r.IsError)
+			}
+		})
+	}
+}
+
+// A client that cannot open pages is told so: by −32021, which names the capability, or, of an older revision, by a result
+// that the model can read; never by −32042.
+func TestTypeScriptWithoutURL(t *testing.T) {
+	harness.Node(t)
+	url := harness.Start(t, "examples/apikey")
+	for _, m := range modes {
+		t.Run(m.mode, func(t *testing.T) {
+			t.Parallel()
+			r := typeScript(t, url, m.mode, "Forecast", "accept", "{}")
+			switch {
+			case m.version == "2026-07-28":
+				if r.Error == nil || r.Error.Code != -32021 || !strings.Contains(r.Error.Message, "elicitation.url") {
+					t.Errorf("got %+v", r)
+				}
+			case !r.IsError || !strings.Contains(r.Text, "elicitation.url"):
+				t.Errorf("got %+v", r)
 			}
 		})
 	}

@@ -9,6 +9,12 @@
 //
 //   {"version": "2026-07-28", "asked": [{"message": …, "requestedSchema": …}], "isError": false, "text": …}
 //   {"version": "2026-07-28", "asked": […], "error": {"code": -32603, "message": …}}
+//
+// With ELICIT_URL=1 the client also declares that it can open pages. Each one that it is asked to open is agreed to with
+// ACTION, and reported as it comes, before the report of its request; so is what 2025-11-25 has for the end of it:
+//
+//   {"open": "https://…", "id": …}
+//   {"done": …}
 import { Client, ProtocolError, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 
 const [url, mode, action, content, ...requests] = process.argv.slice(2);
@@ -17,15 +23,23 @@ const modes = { default: undefined, auto: { mode: 'auto' } };
 const client = new Client(
   { name: 'elicit-e2e', version: '1.0.0' },
   {
-    capabilities: { elicitation: { form: {} } },
+    capabilities: { elicitation: process.env.ELICIT_URL ? { form: {}, url: {} } : { form: {} } },
     versionNegotiation: mode in modes ? modes[mode] : { mode: { pin: mode } },
   },
 );
 
 let asked = [];
 client.setRequestHandler('elicitation/create', async ({ params }) => {
+  if (params.mode === 'url') {
+    console.log(JSON.stringify({ open: params.url, id: params.elicitationId }));
+    return { action };
+  }
   asked.push({ message: params.message, requestedSchema: params.requestedSchema });
   return action === 'accept' ? { action, content: JSON.parse(content) } : { action };
+});
+
+client.setNotificationHandler('notifications/elicitation/complete', ({ params }) => {
+  console.log(JSON.stringify({ done: params.elicitationId }));
 });
 
 // What sends each method, and where its result has texts.
