@@ -167,10 +167,7 @@ func (c *call) requireURL(ctx context.Context, p Pending) (asks bool, err error)
 		case action == Accept:
 			a.Agreed = true
 		default:
-			if err := c.unlocked(func() error { return pages.Refused(ctx, a) }); err != nil {
-				return false, c.pageFailed(ctx, q, err)
-			}
-			return false, c.refused(ctx, p, action)
+			return false, c.refused(ctx, pages, p, a, action)
 		}
 	}
 	link, agreed := a.Link, a.Agreed
@@ -229,7 +226,7 @@ func (c *call) settled(ctx context.Context, p Pending, reply *tool.Reply, lacks,
 		c.log(ctx, slog.LevelDebug, "elicit: answered on the page", "key", q.key)
 		return nil
 	case reply.Declined:
-		return c.refused(ctx, p, Decline)
+		return c.refused(ctx, nil, p, nil, Decline)
 	case !c.modern:
 		c.log(ctx, slog.LevelInfo, "elicit: the user cannot be asked", "key", q.key, "reason", reason)
 		return &UnavailableError{Key: q.key, Reason: reason}
@@ -237,8 +234,13 @@ func (c *call) settled(ctx context.Context, p Pending, reply *tool.Reply, lacks,
 	return c.missing(ctx, q, lacks)
 }
 
-// refused records that the user said no.
-func (c *call) refused(ctx context.Context, p Pending, action Action) error {
+// refused records that the user said no. Unless it was said on the page, the page is told.
+func (c *call) refused(ctx context.Context, pages tool.Pages, p Pending, a *tool.Asking, action Action) error {
+	if pages != nil {
+		if err := c.unlocked(func() error { return pages.Refused(ctx, a) }); err != nil {
+			c.log(ctx, slog.LevelWarn, "elicit: the link of a question that was refused could not be closed", "key", p.ask.key, "error", err)
+		}
+	}
 	p.take(action, nil)
 	c.record(ctx, p.ask, action, nil)
 	return nil
@@ -273,10 +275,7 @@ func (c *call) requireURLLive(ctx context.Context, pages tool.Pages, p Pending, 
 	}
 	a.Link = reply.Link
 	if action, _ := read(q.kind, res); action != Accept {
-		if err := c.unlocked(func() error { return pages.Refused(ctx, a) }); err != nil {
-			return c.pageFailed(ctx, q, err)
-		}
-		return c.refused(ctx, p, action)
+		return c.refused(ctx, pages, p, a, action)
 	}
 	a.Agreed, a.Live = true, c.shop.opts.Expiry
 	id := reply.ID

@@ -40,10 +40,10 @@ type site struct {
 type setup struct {
 	elicit elicit.Options
 	page   page.Options
-	users  bool                                       // callers have tokens, and visitors cookies: their names
-	tools  func(*elicit.Server)                       // registers them
-	proxy  func(http.Handler) http.Handler            // in front of the endpoint
-	after  *site                                      // whose address it takes over
+	users  bool                            // callers have tokens, and visitors cookies: their names
+	tools  func(*elicit.Server)            // registers them
+	proxy  func(http.Handler) http.Handler // in front of the endpoint
+	after  *site                           // whose address it takes over
 }
 
 var testSecret = []byte("0123456789abcdef0123456789abcdef")

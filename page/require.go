@@ -75,9 +75,12 @@ func (p seam) Require(ctx context.Context, a *tool.Asking) (*tool.Reply, error) 
 	var woken chan struct{}
 	if t != nil && a.Agreed {
 		w, leave, ok := p.waiting.join(outcomeEntry(t))
-		if ok {
+		switch {
+		case ok:
 			defer leave()
 			woken = w
+		case a.Live > 0: // cannot be asked again
+			return nil, errors.New("too many people are at pages at the moment; try again later")
 		}
 	}
 	over := time.After(wait)

@@ -2,6 +2,7 @@ package page_test
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -145,4 +146,71 @@ func TestSecretRemembered(t *testing.T) {
 	}
 	answer("ann@chat") // another client
 	answer("bob@editor")
+}
+
+// The page names the program that asks: as it calls itself, cut to a length that shows, and by the ID of its token.
+func TestPageNamesTheClient(t *testing.T) {
+	s := newSite(t, setup{tools: weather, users: true})
+	visit(t, "ann").get(s.call("ann@client-7", "Keyed", nil, nil).link(t, "apiKey")).says(t, 200, "“editor”", "the ID “client-7”", "signed in as <strong>ann@example.com")
+}
+
+// A question on a page is asked beside others in one round.
+func TestSecretAmongOthers(t *testing.T) {
+	city := elicit.Input("city", "Which city?")
+	s := newSite(t, setup{tools: func(shop *elicit.Server) {
+		elicit.AddTool(shop, &mcp.Tool{Name: "Both"}, func(ctx context.Context, _ *mcp.CallToolRequest, _ struct{}) (*mcp.CallToolResult, any, error) {
+			var k elicit.Answer[page.Hidden]
+			var c elicit.Answer[string]
+			if err := elicit.RequireAll(ctx, askKey.Into(&k), city.Into(&c)); err != nil {
+				return nil, nil, err
+			}
+			key, _ := k.Value()
+			where, ok := c.Value()
+			return elicit.Text(fmt.Sprint(len(key.Reveal()), where, ok, c.Action())), nil, nil
+		}, elicit.Asks(askKey, city))
+	}})
+	r, err := s.try("", "Both", `{"url":{},"form":{}}`, nil, nil)
+	if err != nil || len(r.Result.InputRequests) != 2 {
+		t.Fatalf("got %+v %v", r, err)
+	}
+	v := visit(t, "")
+	v.press(v.get(r.link(t, "apiKey")), "send", "12345678").says(t, 200, "Done")
+	r, err = s.try("", "Both", `{"url":{},"form":{}}`, r, map[string]string{"apiKey": "accept", "city": "decline"})
+	if err != nil || r.text() != "8false decline" {
+		t.Errorf("got %+v %v", r, err)
+	}
+}
+
+// Prompts and resources ask on pages as tools do.
+func TestSecretOfPrompt(t *testing.T) {
+	shop := elicit.New(mcp.NewServer(&mcp.Implementation{Name: "shop", Version: "1"}, nil), nil)
+	pages := page.Enable(shop, page.Options{})
+	t.Cleanup(func() { pages.Close() })
+	elicit.AddPrompt(shop, &mcp.Prompt{Name: "Weather"}, func(ctx context.Context, _ *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
+		k, err := askKey.Value(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return &mcp.GetPromptResult{Description: fmt.Sprint("with ", len(k.Reveal()))}, nil
+	}, elicit.Asks(askKey))
+	server, transport := mcp.NewInMemoryTransports()
+	go shop.Run(t.Context(), server)
+	client := mcp.NewClient(&mcp.Implementation{Name: "new", Version: "1"}, &mcp.ClientOptions{
+		Capabilities: &mcp.ClientCapabilities{Elicitation: &mcp.ElicitationCapabilities{URL: &mcp.URLElicitationCapabilities{}}},
+		ElicitationHandler: func(_ context.Context, r *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+			v := visit(t, "")
+			p := v.get(r.Params.URL)
+			p.says(t, 200, "prompt Weather")
+			v.press(p, "send", "12345678").says(t, 200, "Done")
+			return &mcp.ElicitResult{Action: "accept"}, nil
+		}})
+	cs, err := client.Connect(t.Context(), transport, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer cs.Close()
+	res, err := cs.GetPrompt(t.Context(), &mcp.GetPromptParams{Name: "Weather"})
+	if err != nil || res.Description != "with 8" {
+		t.Errorf("got %+v %v", res, err)
+	}
 }

@@ -48,13 +48,14 @@ type visit struct {
 
 // A view is a page as the template sees it.
 type view struct {
-	Style                        template.CSS
-	Kind                         string // "ask", "go", "done", "fail"
-	Title, Text                  string // of "done" and "fail"
-	Link, LinkText               string // of "go" and "fail": where to go from here
-	Server, What, Client, Person string
-	Message, Note                string
-	Action, CSRF                 string
+	Style                template.CSS
+	Kind                 string // "ask", "go", "done", "fail"
+	Title, Text          string // of "done" and "fail"
+	Link, LinkText       string // of "go" and "fail": where to go from here
+	Server, What, Person string
+	Client, ClientID     string
+	Message, Note        string
+	Action, CSRF         string
 
 	// What a flow sets.
 	Fields template.HTML // to fill in
@@ -270,7 +271,7 @@ func (v *visit) show(status int, problems []form.Problem) {
 		return
 	}
 	t := v.ticket
-	w := &view{Kind: "ask", Message: t.Message, Action: v.base.Path + "/" + v.token, CSRF: csrf, Client: line(t.Client), Note: v.note,
+	w := &view{Kind: "ask", Message: t.Message, Action: v.base.Path + "/" + v.token, CSRF: csrf, Client: t.Client, ClientID: t.ClientID, Note: v.note,
 		What: map[string]string{"tools/call": "tool", "prompts/get": "prompt", "resources/read": "resource"}[t.Method] + " " + line(t.Name)}
 	if v.pages.opts.Identify != nil {
 		w.Person = person(v.who)

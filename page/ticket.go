@@ -32,7 +32,8 @@ type ticket struct {
 
 	Key, Message string
 	Method, Name string
-	Client       string // what the person should be told about the client
+	Client       string // what the client calls itself
+	ClientID     string // what the person's token was given to
 	Data         string // the flow's
 	Task         string // which waits for it, if one does
 }
@@ -46,7 +47,7 @@ func (t *ticket) append(b []byte) []byte {
 		b = append(b, d[:]...)
 	}
 	b = binary.AppendVarint(b, t.Expires.Unix())
-	for _, s := range []string{t.Key, t.Message, t.Method, t.Name, t.Client, t.Data, t.Task} {
+	for _, s := range []string{t.Key, t.Message, t.Method, t.Name, t.Client, t.ClientID, t.Data, t.Task} {
 		b = binary.AppendUvarint(b, uint64(len(s)))
 		b = append(b, s...)
 	}
@@ -71,7 +72,7 @@ func parseTicket(b []byte) (*ticket, error) {
 		return nil, errTicket
 	}
 	t.Expires, b = time.Unix(at, 0), b[n:]
-	for _, s := range []*string{&t.Key, &t.Message, &t.Method, &t.Name, &t.Client, &t.Data, &t.Task} {
+	for _, s := range []*string{&t.Key, &t.Message, &t.Method, &t.Name, &t.Client, &t.ClientID, &t.Data, &t.Task} {
 		size, n := binary.Uvarint(b)
 		if n <= 0 || size > uint64(len(b)-n) {
 			return nil, errTicket
@@ -106,10 +107,20 @@ func (p *Pages) newTicket(a *tool.Asking, data string) *ticket {
 	t := &ticket{
 		Shape: a.URL.Shape(), User: userDigest(a.Issuer, a.Subject), Value: valueDigest(a),
 		Expires: p.shop.Now().Add(p.opts.Expiry).Truncate(time.Second),
-		Key:     a.Key, Message: a.Message, Method: a.Method, Name: a.Name, Client: a.ClientName, Data: data, Task: a.Task,
+		Key:     a.Key, Message: a.Message, Method: a.Method, Name: a.Name, Client: short(a.ClientName), ClientID: short(a.Client), Data: data, Task: a.Task,
 	}
 	rand.Read(t.ID[:])
 	return t
+}
+
+// short is a name that a client chose, no longer than a page should show.
+func short(name string) string {
+	const most = 80 // characters
+	name = line(name)
+	if runes := []rune(name); len(runes) > most {
+		return string(runes[:most]) + "…"
+	}
+	return name
 }
 
 // openTicket reads a link's ticket. It may have expired.
