@@ -176,7 +176,7 @@ func TestSecretAmongOthers(t *testing.T) {
 	v := visit(t, "")
 	v.press(v.get(r.link(t, "apiKey")), "send", "12345678").says(t, 200, "Done")
 	r, err = s.try("", "Both", `{"url":{},"form":{}}`, r, map[string]string{"apiKey": "accept", "city": "decline"})
-	if err != nil || r.text() != "8false decline" {
+	if err != nil || r.text() != "8falsedecline" {
 		t.Errorf("got %+v %v", r, err)
 	}
 }
