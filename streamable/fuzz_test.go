@@ -2,6 +2,7 @@ package streamable_test
 
 import (
 	"context"
+	"crypto/tls"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -19,9 +20,12 @@ import (
 )
 
 // serveHere serves a message without a socket, as if it had come in at a loopback address.
-func serveHere(h http.Handler, m message) reply {
+func serveHere(h http.Handler, m message) reply { return serveBy(h, m, nil) }
+
+// serveBy is serveHere over TLS.
+func serveBy(h http.Handler, m message, state *tls.ConnectionState) reply {
 	r := httptest.NewRequest(m.verb, "/", strings.NewReader(m.text()))
-	r.Host = m.host
+	r.Host, r.TLS = m.host, state
 	r = r.WithContext(context.WithValue(r.Context(), http.LocalAddrContextKey, net.Addr(&net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 5280})))
 	for _, f := range m.header {
 		r.Header.Add(f.name, f.value)
@@ -116,7 +120,7 @@ func FuzzOrigin(f *testing.F) {
 		if listed != (cors != "") || cors != "" && cors != origin {
 			t.Fatalf("origin %q gets Access-Control-Allow-Origin %q", origin, cors)
 		}
-		if !listed && (scheme != "http" && scheme != "https" || hostPort(scheme, rest) != hostPort(scheme, lower)) {
+		if !listed && (scheme != "http" || hostPort(scheme, rest) != hostPort(scheme, lower)) {
 			t.Fatalf("host %q, origin %q gets in", host, origin)
 		}
 		if u, err := url.Parse(origin); err != nil || u.User != nil || u.Path != "" || u.RawQuery != "" || u.Fragment != "" {

@@ -304,9 +304,9 @@ func (h *Handler) read(w http.ResponseWriter, r *http.Request) ([]byte, *wire.Er
 	return nil, wire.Errf(jsonrpc.CodeInvalidRequest, "the body could not be read")
 }
 
-// readAll is io.ReadAll into room for what the client announced, up to what it may hold without having sent anything.
+// readAll is io.ReadAll into room for what the client announced. A client that sends nothing holds little of it.
 func readAll(r io.Reader, announced int64) ([]byte, error) {
-	b := make([]byte, 0, min(max(announced, 512), 64<<10))
+	b := make([]byte, 0, min(max(announced, 512), 32<<10))
 	for {
 		n, err := r.Read(b[len(b):cap(b)])
 		b = b[:len(b)+n]
@@ -316,7 +316,7 @@ func readAll(r io.Reader, announced int64) ([]byte, error) {
 		case err != nil:
 			return b, err
 		case len(b) == cap(b):
-			b = slices.Grow(b, 1)
+			b = slices.Grow(b, max(1, int(min(announced, 1<<20))-len(b)))
 		}
 	}
 }

@@ -44,7 +44,11 @@ func (h *Handler) serveLegacyBatch(w http.ResponseWriter, r *http.Request, body 
 		case m.Version() != nil:
 			h.refuse(w, r, nil, wire.Errf(jsonrpc.CodeInvalidRequest, "the body is a batch of requests of revision 2026-07-28, which has no batches"))
 			return
+		case m.Method == "initialize": // it would open a session that nobody learns of (2025-03-26, basic/lifecycle, "Initialization")
+			h.refuse(w, r, nil, wire.Errf(jsonrpc.CodeInvalidRequest, "the batch has an initialize request; send it alone"))
+			return
 		}
+		m.Release()
 	}
 	out := h.legacyResponder(w, nil)
 	defer out.finish()

@@ -155,6 +155,14 @@ func TestLegacyBatch(t *testing.T) {
 		wantRefusal(t, do(t, s.addr, batch.withBody("["+echo().text()+"]")), refusal{400, "-32600", "", []string{"batch"}})
 		wantRefusal(t, do(t, s.addr, batch.withBody(`[{"jsonrpc":"2.0","id":1,"method":"ping","method":"tools/list"}]`)), refusal{400, "-32600", "", []string{"method"}})
 	}
+
+	// "The initialize request MUST NOT be part of a JSON-RPC batch."
+	before := len(slices.Collect(s.server.Sessions()))
+	first := initialize("2025-03-26", "{}").and("MCP-Protocol-Version", "2025-03-26")
+	wantRefusal(t, do(t, s.addr, first.withBody("["+first.text()+"]")), refusal{400, "-32600", "", []string{"initialize"}})
+	if after := len(slices.Collect(s.server.Sessions())); after != before {
+		t.Errorf("a refused batch leaves %d sessions where there were %d", after, before)
+	}
 }
 
 // "A session of another principal is as an unknown one."

@@ -69,8 +69,13 @@ func (o *origins) check(w http.ResponseWriter, r *http.Request) *wire.Error {
 		return nil
 	}
 	// The same origin is not enough where the Host may be a name that points here without our knowing.
+	// Before a listed host, a proxy may speak https for us; on a loopback name, the scheme is what this request came by.
 	same := (scheme == "http" || scheme == "https") && withoutPort(scheme, originHost) == withoutPort(scheme, host)
-	if same && (listed || local && loopbackHost(host)) {
+	own := "http"
+	if r.TLS != nil {
+		own = "https"
+	}
+	if same && (listed || local && loopbackHost(host) && scheme == own) {
 		return nil
 	}
 	return forbidden("the Origin header is not that of an allowed page; add it to AllowedOrigins if it should be")

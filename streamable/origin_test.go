@@ -2,6 +2,7 @@ package streamable_test
 
 import (
 	"context"
+	"crypto/tls"
 	"net"
 	"net/http"
 	"slices"
@@ -58,6 +59,8 @@ func TestOriginAndHost(t *testing.T) {
 		{"loopback, same origin, upper case", nil, loopback, "localhost:5280", "HTTP://LocalHost:5280", ok},
 		{"loopback, same origin, default port", nil, loopback, "localhost:80", "http://localhost", ok},
 		{"loopback, same origin, IPv6", nil, "[::1]:5280", "[::1]:5280", "http://[::1]:5280", ok},
+		{"loopback, same host by https, which it is not", nil, loopback, "localhost:5280", "https://localhost:5280", forbiddenOrigin},
+		{"loopback, same host by https, default port", nil, loopback, "localhost:443", "https://localhost", forbiddenOrigin},
 		{"loopback, other port", nil, loopback, "localhost:5280", "http://localhost:3000", forbiddenOrigin},
 		{"loopback, other loopback name", nil, loopback, "localhost:5280", "http://127.0.0.1:5280", forbiddenOrigin},
 		{"loopback, foreign", nil, loopback, "localhost:5280", "https://evil.example.com", forbiddenOrigin},
@@ -136,6 +139,17 @@ func TestHostOnASocket(t *testing.T) {
 	wantText(t, do(t, s.addr, echo().withHost(s.addr)), `echo {"x":1}`)
 	wantText(t, do(t, s.addr, echo().withHost(s.addr).and("Origin", "http://"+s.addr)), `echo {"x":1}`)
 	wantRefusal(t, do(t, s.addr, echo().withHost("evil.example.com")), refusal{403, "-32600", "", []string{"Host"}})
+}
+
+// Over TLS, the page of the same name has come by https.
+func TestOriginOverTLS(t *testing.T) {
+	h := streamable.NewHandler(newServer().server, nil)
+	for origin, want := range map[string]int{"https://localhost": 400, "http://localhost": 403} {
+		m := unknownTool().withHost("localhost").with("Origin", origin)
+		if got := serveBy(h, m, &tls.ConnectionState{}).status; got != want {
+			t.Errorf("Origin %s gets %d, want %d", origin, got, want)
+		}
+	}
 }
 
 func TestTwoOrigins(t *testing.T) {

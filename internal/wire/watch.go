@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -80,6 +81,14 @@ func (w *Watcher) run() {
 	w.q.Deliver(&jsonrpc.Request{ID: id, Method: "subscriptions/listen", Params: json.RawMessage(
 		`{"notifications":{"toolsListChanged":true},"_meta":{"` + mcp.MetaKeyProtocolVersion + `":"` + Modern + `","` + mcp.MetaKeyClientCapabilities + `":{}}}`)})
 	follows := false
+	select {
+	case <-w.told: // then the list misses nothing
+		follows = true
+	case <-w.ended:
+	case <-time.After(time.Second): // some middleware holds the request
+	case <-w.ctx.Done():
+		return
+	}
 	w.list(follows)
 	for {
 		select {
