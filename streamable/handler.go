@@ -163,6 +163,7 @@ func NewHandlerFunc(getServer func(*http.Request) *mcp.Server, opts *Options) *H
 	if o.Identity == nil {
 		o.Identity = tokenIdentity
 	}
+	o.noExpress = o.noExpress || wire.NoExpress
 	h.known.logger = o.Logger
 	h.origins = newOrigins(o.AllowedOrigins, o.AllowedHosts)
 	h.sessions.max = o.MaxSessions

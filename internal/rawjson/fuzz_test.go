@@ -104,6 +104,47 @@ func walk(v []byte) {
 	}
 }
 
+// compareRecord compares what Record notes of an object with what a walk finds.
+func compareRecord(t *testing.T, v []byte) {
+	in := Object{}
+	o := Object{Inside: "a", In: &in}
+	if err := Record(v, 1<<20, &o); err != nil {
+		t.Fatal(err)
+	}
+	i := 0
+	var last []byte
+	for name, value := range Members(v) {
+		if i >= len(o.Members) || string(o.Members[i].Name) != string(name) || string(o.Members[i].Value) != string(value) {
+			t.Fatalf("Record(%q) notes %v, not %s: %s at %d", v, o.Members, name, value, i)
+		}
+		s, _ := String(name)
+		if m := o.Members[i]; !m.Is(s) || m.Is(s+"x") || m.Is("") != (s == "") {
+			t.Fatalf("the member %s is not called %q", m.Name, s)
+		}
+		if NameIs(name, "a") && Kind(value) == '{' {
+			last = value
+		}
+		i++
+	}
+	if i != len(o.Members) {
+		t.Fatalf("Record(%q) notes %d members, not %d", v, len(o.Members), i)
+	}
+	n := 0
+	for name := range Members(last) {
+		if n >= len(in.Members) || string(in.Members[n].Name) != string(name) {
+			t.Fatalf("Record(%q) notes %v inside", v, in.Members)
+		}
+		n++
+	}
+	if n != len(in.Members) {
+		t.Fatalf("Record(%q) notes %d members inside, not %d", v, len(in.Members), n)
+	}
+	name, dup := o.Duplicate(v)
+	if wantName, want := Duplicate(v, true); dup != want || name != wantName {
+		t.Fatalf("the members of %q are twice there: %v %q, not %v %q", v, dup, name, want, wantName)
+	}
+}
+
 // compare walks v and checks every step against encoding/json.
 func compare(t *testing.T, v []byte) {
 	var s string
@@ -123,6 +164,7 @@ func compare(t *testing.T, v []byte) {
 		if err := json.Unmarshal(v, &want); err != nil {
 			t.Fatal(err)
 		}
+		compareRecord(t, v)
 		last := map[string][]byte{}
 		n := 0
 		for q, value := range Members(v) {

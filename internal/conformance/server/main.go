@@ -11,11 +11,13 @@ import (
 	"net/http"
 
 	"github.com/elicit-go/elicit"
+	"github.com/elicit-go/elicit/internal/wire"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 func main() {
 	addr := flag.String("addr", "127.0.0.1:5280", "the `address` to listen on")
+	flag.BoolVar(&wire.NoExpress, "sdk", false, "leave every request to the SDK's handler")
 	flag.Parse()
 	log.Printf("listening on http://%s", *addr)
 	log.Fatal(http.ListenAndServe(*addr, newServer().Handler(nil)))

@@ -20,9 +20,13 @@ import (
 // that is not met) fails too, and so does a failure in a scenario that the suite runs for information only.
 func TestServer(t *testing.T) {
 	harness.Node(t)
-	url := harness.Start(t, "internal/conformance/server")
-	for _, revision := range []string{"2025-11-25", "2026-07-28"} {
-		t.Run(revision, func(t *testing.T) {
+	passed := map[string]int{} // checks, by scenario of 2026-07-28, on the express path
+	for _, c := range []struct {
+		name, revision string
+		args           []string
+	}{{"2025-11-25", "2025-11-25", nil}, {"2026-07-28", "2026-07-28", nil}, {"2026-07-28 without the express path", "2026-07-28", []string{"-sdk"}}} {
+		t.Run(c.name, func(t *testing.T) {
+			url, revision := harness.Start(t, "internal/conformance/server", c.args...), c.revision
 			required := scenarios(t, revision)
 			results := t.TempDir()
 			out, suiteErr := suite(t, "server", "--url", url, "--requirements", revision, "--output-dir", results)
@@ -37,6 +41,10 @@ func TestServer(t *testing.T) {
 				ran[name] = true
 				t.Run(name, func(t *testing.T) {
 					o := outcomeOf(t, filepath.Join(dir, "checks.json"))
+					if c.args != nil && passed[name] != o.passed {
+						t.Errorf("%d checks passed, with the express path %d", o.passed, passed[name])
+					}
+					passed[name] = o.passed
 					switch {
 					case slices.Contains(required, name), slices.Contains(tasks, name):
 						if o.passed == 0 {

@@ -68,10 +68,10 @@ func Missing(t testing.TB, format string, args ...any) {
 	t.Skipf(format, args...)
 }
 
-// Start builds the command in directory pkg of the root module, with the race detector, runs it with the flag -addr and
+// Start builds the command in directory pkg of the root module, with the race detector, runs it with args, the flag -addr and
 // a free loopback address, and returns its URL once it accepts connections. When the test ends the command is ended too;
 // what it printed is shown if the test failed, and a data race in it fails the test.
-func Start(t testing.TB, pkg string) string {
+func Start(t testing.TB, pkg string, args ...string) string {
 	t.Helper()
 	binary := filepath.Join(t.TempDir(), "server")
 	build := exec.Command("go", "build", "-race", "-o", binary, "./"+pkg)
@@ -83,7 +83,7 @@ func Start(t testing.TB, pkg string) string {
 	var err error
 	for range 3 {
 		var url string
-		if url, err = run(t, binary); err == nil {
+		if url, err = run(t, binary, args...); err == nil {
 			return url
 		}
 	}
@@ -91,14 +91,14 @@ func Start(t testing.TB, pkg string) string {
 	return ""
 }
 
-func run(t testing.TB, binary string) (url string, err error) {
+func run(t testing.TB, binary string, args ...string) (url string, err error) {
 	addr, err := freeAddr()
 	if err != nil {
 		return "", err
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	log := &buffer{}
-	cmd := exec.CommandContext(ctx, binary, "-addr", addr)
+	cmd := exec.CommandContext(ctx, binary, append(args, "-addr", addr)...)
 	cmd.Stdout, cmd.Stderr = log, log
 	if err := cmd.Start(); err != nil {
 		stop()
