@@ -1,6 +1,7 @@
 package streamable
 
 import (
+	"errors"
 	"net/http"
 	"sync"
 	"time"
@@ -8,8 +9,9 @@ import (
 
 // An eventStream is a response that becomes an event stream with its first event.
 type eventStream struct {
-	w     http.ResponseWriter
-	every time.Duration // between comments when nothing happens
+	w        http.ResponseWriter
+	every    time.Duration // between comments when nothing happens
+	patience time.Duration // with a client that does not read
 
 	mu    sync.Mutex
 	begun bool
@@ -33,9 +35,24 @@ func (s *eventStream) event(data []byte, last bool) error {
 	}
 	b := make([]byte, 0, len(data)+len("event: message\ndata: \n\n"))
 	b = append(append(append(b, "event: message\ndata: "...), data...), "\n\n"...)
-	_, err := s.w.Write(b)
-	_ = http.NewResponseController(s.w).Flush()
-	return err
+	return deliver(s.w, b, s.patience)
+}
+
+// deliver writes to a client at once. A client that does not read for so long is given up, and the request's context ends:
+// else it would hold its handler for as long as it likes.
+func deliver(w http.ResponseWriter, b []byte, patience time.Duration) error {
+	c := http.NewResponseController(w)
+	_ = c.SetWriteDeadline(time.Now().Add(patience)) // where that is not supported, it waits
+	_, err := w.Write(b)
+	if e := c.Flush(); err == nil && !errors.Is(e, http.ErrNotSupported) {
+		err = e
+	}
+	if err != nil {
+		_ = c.SetReadDeadline(time.Now()) // ends the context of an HTTP/1 request; HTTP/2 has ended its own
+		return err
+	}
+	_ = c.SetWriteDeadline(time.Time{})
+	return nil
 }
 
 // final writes the last event, if the stream has begun; if not, it reports so, and that nothing will be an event now.
@@ -75,11 +92,11 @@ func (s *eventStream) begin() {
 	h.Set("Cache-Control", "no-cache, no-transform")
 	h.Set("X-Accel-Buffering", "no")
 	s.w.WriteHeader(http.StatusOK)
-	go keepAlive(s.w, &s.mu, s.every, s.stop)
+	go keepAlive(s.w, &s.mu, s.every, s.patience, s.stop)
 }
 
 // keepAlive writes comments to an event stream while nothing happens, until stop is closed. Mu guards w.
-func keepAlive(w http.ResponseWriter, mu *sync.Mutex, every time.Duration, stop <-chan struct{}) {
+func keepAlive(w http.ResponseWriter, mu *sync.Mutex, every, patience time.Duration, stop <-chan struct{}) {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
 	for {
@@ -92,8 +109,7 @@ func keepAlive(w http.ResponseWriter, mu *sync.Mutex, every time.Duration, stop 
 		select {
 		case <-stop:
 		default:
-			_, _ = w.Write([]byte(": keep-alive\n\n")) // a closed connection cancels the request anyway
-			_ = http.NewResponseController(w).Flush()
+			_ = deliver(w, []byte(": keep-alive\n\n"), patience) // a closed connection cancels the request anyway
 		}
 		mu.Unlock()
 	}

@@ -9,6 +9,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/elicit-go/elicit/internal/rawjson"
 	"github.com/elicit-go/elicit/internal/wire"
@@ -23,7 +24,7 @@ import (
 // express serves a tools/call whose envelope, version, headers and params were checked, and reports whether it did. What
 // it does not fully understand is left to the SDK's handler.
 func (h *Handler) express(w http.ResponseWriter, r *http.Request, m *wire.Message, p *place, tool *knownTool, extra *mcp.RequestExtra, s *sharedSession) {
-	out := &expressResponse{stream: eventStream{w: w, every: h.opts.KeepAlive}}
+	out := &expressResponse{stream: eventStream{w: w, every: h.opts.KeepAlive, patience: h.opts.patience}}
 	defer out.stream.close() // whatever happens: nothing may be written when the response has ended
 	out.exchange.Notify = out.notify
 	extra.CloseSSEStream = func(mcp.CloseSSEStreamArgs) {} // nothing to resume in this revision
@@ -243,9 +244,15 @@ func (o *expressResponse) notify(method string, params json.RawMessage) {
 	_ = o.stream.event(append(b, '}'), false) // the client may have gone
 }
 
+// netBuffer is how much net/http takes without waiting for the client, in bytes.
+const netBuffer = 4 << 10
+
 // end writes the response.
 func (o *expressResponse) end(code int64, body []byte) {
 	if !o.stream.final(body) {
+		if len(body) > netBuffer {
+			_ = http.NewResponseController(o.stream.w).SetWriteDeadline(time.Now().Add(o.stream.patience))
+		}
 		writeJSON(o.stream.w, statusOf(code, o.exchange.Panicked()), body)
 	}
 }

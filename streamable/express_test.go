@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -23,11 +24,48 @@ import (
 // crowded is a server that says who called.
 func crowded(t *testing.T, o *mcp.ServerOptions, more func(*mcp.Server)) string {
 	t.Helper()
+	s := httptest.NewServer(crowd(o, more))
+	t.Cleanup(s.Close)
+	return s.URL
+}
+
+// together waits until as many calls as n says wait.
+func together(ctx context.Context, n string) error {
+	want, err := strconv.Atoi(n)
+	if err != nil {
+		return err
+	}
+	crowdMu.Lock()
+	if crowdHere++; crowdHere == want {
+		close(crowdIn)
+	}
+	crowdMu.Unlock()
+	select {
+	case <-crowdIn:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+var (
+	crowdMu   sync.Mutex
+	crowdHere int
+	crowdIn   = make(chan struct{})
+)
+
+func crowd(o *mcp.ServerOptions, more func(*mcp.Server)) http.Handler {
 	server := mcp.NewServer(&mcp.Implementation{Name: "crowd", Version: "1"}, o)
 	shop := elicit.New(server, &elicit.Options{Logger: slog.New(slog.DiscardHandler)})
 	elicit.AddTool(shop, &mcp.Tool{Name: "who"}, func(ctx context.Context, r *mcp.CallToolRequest, in struct {
 		Me string `json:"me"`
 	}) (*mcp.CallToolResult, any, error) {
+		if all, ok := r.Extra.Header["X-Together"]; ok { // when so many have come
+			if err := together(ctx, all[0]); err != nil {
+				return nil, nil, err
+			}
+		}
+		logText(ctx, r, "log of "+in.Me)
 		for i := range 3 {
 			_ = r.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: r.Params.GetProgressToken(), Progress: float64(i), Message: in.Me})
 			runtime.Gosched()
@@ -45,7 +83,7 @@ func crowded(t *testing.T, o *mcp.ServerOptions, more func(*mcp.Server)) string 
 		more(server)
 	}
 	h := shop.Handler(nil)
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		user := r.Header.Get("X-User")
 		if user == "" {
 			h.ServeHTTP(w, r)
@@ -56,9 +94,7 @@ func crowded(t *testing.T, o *mcp.ServerOptions, more func(*mcp.Server)) string 
 		}
 		r.Header.Set("Authorization", "Bearer x")
 		auth.RequireBearerToken(verify, &auth.RequireBearerTokenOptions{AllowMissingExpiration: true})(h).ServeHTTP(w, r)
-	}))
-	t.Cleanup(s.Close)
-	return s.URL
+	})
 }
 
 func call2(t *testing.T, url, tool, args, meta string, header map[string]string) string {
@@ -85,23 +121,36 @@ func known(t *testing.T, url string) {
 	}
 }
 
-// SECURITY 8: a thousand users of one client at once, and anonymous ones between them.
+// SECURITY 8: a thousand users of one client inside the tool at once, anonymous ones between them, each third with logs, which
+// takes the SDK's path.
 func TestSecurity08NothingCrosses(t *testing.T) {
-	url := crowded(t, &mcp.ServerOptions{KeepAlive: time.Minute, Logger: slog.New(slog.DiscardHandler)}, nil)
+	const users = 1000
+	h := crowd(&mcp.ServerOptions{KeepAlive: time.Minute, Logger: slog.New(slog.DiscardHandler)}, nil)
+	serveHere(h, tool("who", `"arguments":{"me":"first"}`)) // so that the handler knows the tools
 	var wg sync.WaitGroup
-	limit := make(chan struct{}, 100)
-	for i := range 1000 {
+	for i := range users {
 		wg.Go(func() {
-			limit <- struct{}{}
-			defer func() { <-limit }()
-			me, user := fmt.Sprint("me", i), fmt.Sprint("user", i)
-			if i%3 == 0 {
+			me, user, logs := fmt.Sprint("me", i, "."), fmt.Sprint("user", i), 0
+			if i%2 == 0 {
 				user = ""
 			}
-			body := call2(t, url, "who", fmt.Sprintf(`{"me":%q}`, me), fmt.Sprintf(`,"progressToken":"token%d"`, i), map[string]string{"X-Me": me, "X-User": user})
-			want := fmt.Sprintf(`"text":"%s %s %s true"`, me, user, me)
-			if !strings.Contains(body, want) || strings.Count(body, fmt.Sprintf(`"progressToken":"token%d"`, i)) != 3 || strings.Count(body, "progressToken") != 3 || strings.Count(body, `"message":"`+me+`"`) != 3 {
-				t.Errorf("%s got %s", me, body)
+			m := tool("who", fmt.Sprintf(`"arguments":{"me":%q}`, me)).with("X-Me", me).with("X-User", user).with("X-Together", fmt.Sprint(users))
+			m.meta += fmt.Sprintf(`,"progressToken":"token%d","io.modelcontextprotocol/clientInfo":{"name":"one client","version":"1"}`, i)
+			if i%3 == 0 {
+				m.meta += `,"io.modelcontextprotocol/logLevel":"info"`
+				logs = 1
+			}
+			body := serveHere(h, m).body
+			for text, n := range map[string]int{
+				fmt.Sprintf(`"text":"%s %s %s true"`, me, user, me): 1, // its arguments, its token, its headers
+				`"text":`: 1,
+				fmt.Sprintf(`"progressToken":"token%d"`, i): 3, "progressToken": 3,
+				`"message":"` + me + `"`: 3, `"message":"`: 3,
+				`"log of ` + me + `"`: logs, `"log of `: logs,
+			} {
+				if strings.Count(body, text) != n {
+					t.Errorf("%s got %s not %d times: %s", me, text, n, body)
+				}
 			}
 		})
 	}

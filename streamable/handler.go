@@ -50,8 +50,9 @@
 //
 // # Timeouts
 //
-// Leave http.Server.WriteTimeout 0: event streams, and requests of older clients whose user is being asked, last longer than
-// any that suits other requests.
+// Set http.Server.ReadTimeout, so that nobody sends a request for ever; it does not end streams. Leave WriteTimeout 0: event
+// streams, and requests of older clients whose user is being asked, last longer than any that suits other requests. A
+// client that reads nothing for a minute, while there is something to read, is given up.
 //
 // Sources: MCP 2026-07-28, basic/transports/streamable-http, basic/versioning; MCP 2025-11-25, basic/transports.
 package streamable
@@ -114,7 +115,9 @@ type Options struct {
 	// Logger is told what was refused, and of panics. Default: slog.Default().
 	Logger *slog.Logger
 
-	noExpress bool // for tests
+	// For tests.
+	noExpress bool
+	patience  time.Duration // with a client that does not read; default a minute
 }
 
 // Handler serves MCP. Make one with [NewHandler] or [NewHandlerFunc].
@@ -162,6 +165,9 @@ func NewHandlerFunc(getServer func(*http.Request) *mcp.Server, opts *Options) *H
 	}
 	if o.Identity == nil {
 		o.Identity = tokenIdentity
+	}
+	if o.patience <= 0 {
+		o.patience = time.Minute
 	}
 	o.noExpress = o.noExpress || wire.NoExpress
 	h.known.logger = o.Logger

@@ -155,6 +155,40 @@ func TestSessionClosedUnderARequest(t *testing.T) {
 	}
 }
 
+// A client that stays and does not read is given up: its handler ends, on either path, and goes on without it if it is of an older
+// revision.
+func TestReaderThatNeverReads(t *testing.T) {
+	ended := make(chan error, 1)
+	s := hostileSite(t, streamable.Options{}.WithPatience(50*time.Millisecond), func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		if len(r.Params.Arguments) == 0 {
+			return elicit.Text("done"), nil
+		}
+		for range 100 { // an older client's going does not end the context: it may come back
+			if ctx.Err() != nil {
+				break
+			}
+			_ = r.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: "p", Message: strings.Repeat("x", 1<<20)})
+		}
+		ended <- ctx.Err()
+		return nil, ctx.Err()
+	})
+	id := openSession(t, s.addr, "2025-06-18", "{}")
+	flood := `"name":"t","arguments":{"flood":true}`
+	for what, m := range map[string]message{"express": tool("t", `"arguments":{"flood":true}`), "SDK": bothWays(tool("t", `"arguments":{"flood":true}`))[1], "older": legacy("2025-06-18", id, "tools/call", flood)} {
+		x := send(t, s.addr, m)
+		select {
+		case err := <-ended:
+			if err == nil && what != "older" {
+				t.Errorf("%s: the client was not given up", what)
+			}
+		case <-time.After(timeout):
+			t.Errorf("%s: the handler hangs", what)
+		}
+		x.conn.Close()
+	}
+	wantText(t, do(t, s.addr, tool("t", "")), "done")
+}
+
 // A client that does not read holds up only itself, and when it goes, its handler ends.
 func TestSlowReader(t *testing.T) {
 	begun, ended := make(chan bool), make(chan bool)

@@ -17,9 +17,9 @@ import (
 // an id that the SDK would have changed.
 type legacyResponder struct {
 	http.ResponseWriter
-	id     json.RawMessage
-	opened func(sessionID string)
-	every  time.Duration
+	id              json.RawMessage
+	opened          func(sessionID string)
+	every, patience time.Duration
 
 	mu      sync.Mutex
 	status  int
@@ -29,7 +29,7 @@ type legacyResponder struct {
 }
 
 func (h *Handler) legacyResponder(w http.ResponseWriter, id json.RawMessage) *legacyResponder {
-	return &legacyResponder{ResponseWriter: w, id: id, every: h.opts.KeepAlive}
+	return &legacyResponder{ResponseWriter: w, id: id, every: h.opts.KeepAlive, patience: h.opts.patience}
 }
 
 func (o *legacyResponder) Unwrap() http.ResponseWriter { return o.ResponseWriter }
@@ -64,7 +64,7 @@ func (o *legacyResponder) writeHeader(status int) {
 	if strings.HasPrefix(h.Get("Content-Type"), "text/event-stream") {
 		h.Set("X-Accel-Buffering", "no")
 		o.stop = make(chan struct{})
-		go keepAlive(o.ResponseWriter, &o.mu, o.every, o.stop)
+		go keepAlive(o.ResponseWriter, &o.mu, o.every, o.patience, o.stop)
 	}
 	o.ResponseWriter.WriteHeader(status)
 }
@@ -84,7 +84,7 @@ func (o *legacyResponder) Write(p []byte) (int, error) {
 	} else {
 		body = wire.Restore(p)
 	}
-	if _, err := o.ResponseWriter.Write(body); err != nil {
+	if err := deliver(o.ResponseWriter, body, o.patience); err != nil {
 		return 0, err
 	}
 	return len(p), nil

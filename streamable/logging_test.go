@@ -12,3 +12,7 @@ import (
 func logPacking(ctx context.Context, r *mcp.CallToolRequest) {
 	_ = r.Session.Log(ctx, &mcp.LoggingMessageParams{Level: "info", Data: "packing"})
 }
+
+func logText(ctx context.Context, r *mcp.CallToolRequest, text string) {
+	_ = r.Session.Log(ctx, &mcp.LoggingMessageParams{Level: "info", Data: text})
+}

@@ -100,7 +100,7 @@ func (h *Handler) throughSDK(w http.ResponseWriter, r *http.Request, m *wire.Mes
 	}
 	body := m.Append(nil, id)
 	inner.Body, inner.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
-	out := &responder{stream: eventStream{w: w, every: h.opts.KeepAlive}, held: id, id: m.ID, exchange: exchange, header: http.Header{}, cursor: m.Param("cursor") != nil,
+	out := &responder{stream: eventStream{w: w, every: h.opts.KeepAlive, patience: h.opts.patience}, held: id, id: m.ID, exchange: exchange, header: http.Header{}, cursor: m.Param("cursor") != nil,
 		gone: func() bool { return r.Context().Err() != nil }}
 	defer out.finish()
 	h.modern.ServeHTTP(out, inner)
