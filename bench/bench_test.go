@@ -145,19 +145,29 @@ func TestMeasures(t *testing.T) {
 
 // The report has every number, and holds what must hold against it.
 func TestReport(t *testing.T) {
-	r := &results{began: time.Date(2026, 8, 1, 0, 0, 0, 0, time.UTC), options: &options{runs: 3, million: 1_000_000, note: "Made up."}, peers: peer.All,
-		loads: []*load.Load{find("question"), find("wizard"), find("wizard-stateless")}, memory: []float64{20, 21}}
+	day := time.Date(2026, 8, 1, 0, 0, 0, 0, time.UTC)
+	first := &part{Commit: "0123456", Machine: "A machine", Began: day, Runs: 3, Note: "Made up.", Loads: []string{"question"}, Peers: []string{"elicit", "floor", "mcpgo", "gosdk", "typescript"},
+		Calls: 1_000_000, Memory: []float64{20, 21}}
+	second := &part{Commit: "0123456", Machine: "A machine", Began: day.Add(time.Hour), Runs: 3, Loads: []string{"wizard", "wizard-stateless", "question"}, Peers: []string{"elicit"},
+		Readers: []reading{{"ask", "ours", []float64{900, 1100, 1000}}, {"ask", "theirs", []float64{2000}}}}
 	for n := range 3 {
 		slow := 1 + float64(n)/10 // all alike, so that ratios stay
 		for i, p := range peer.All {
-			r.add(r.loads[0], p, sample{cpu: slow * []float64{40, 25, 100, 300, 800}[i], rate: 1234.5, p50: 1, p99: 2, peak: 3, objects: 4, bytes: 5, busy: 1})
+			first.add(find("question"), p, sample{CPU: slow * []float64{40, 25, 100, 300, 800}[i], Rate: 1234.5, P50: 1, P99: 2, Peak: 3, Objects: 4, Bytes: 5, Busy: 1})
 		}
-		r.add(r.loads[1], peer.All[0], sample{cpu: 90 * slow})
-		r.add(r.loads[2], peer.All[0], sample{cpu: 50 * slow})
+		second.add(find("wizard"), peer.All[0], sample{CPU: 90 * slow})
+		second.add(find("wizard-stateless"), peer.All[0], sample{CPU: 50 * slow})
+		second.add(find("question"), peer.All[0], sample{CPU: 7777}) // not shown: the other part has the peers
+	}
+	r, err := merge([]*part{second, first})
+	if err != nil {
+		t.Fatal(err)
 	}
 	report := string(r.report("chart.svg"))
 	for _, want := range []string{
-		"# Benchmark of 2026-08-01", "**Made up.**", "](chart.svg)",
+		"# Benchmark of 2026-08-01", "**Made up.**", "](chart.svg)", "A machine. Commit 0123456.",
+		"| 00:00:00 | 0s |  | 3 of 0s | question, memory |\n| 01:00:00 | 0s |  | 3 of 0s | wizard, wizard-stateless, question (elicit alone), readers |",
+		"| body | ours | theirs |", "| ask | 900 / **1,000** / 1,100 | 2,000 / **2,000** / 2,000 |",
 		"| go-sdk to elicit, single question | at least 5.0× | 7.50 / **7.50** / 7.50 | yes |",
 		"| wizard with sealed state to the same without state | at most 1.6× | 1.80 / **1.80** / 1.80 | **no** |",
 		"at most 1.1× | 1.05 | yes |",
@@ -167,6 +177,14 @@ func TestReport(t *testing.T) {
 		if !strings.Contains(report, want) {
 			t.Errorf("the report has not %q", want)
 		}
+	}
+	if strings.Contains(report, "7,777") {
+		t.Error("the report shows a load of the part that has it on elicit alone")
+	}
+	other := *first
+	other.Commit = "7654321"
+	if _, err := merge([]*part{first, &other}); err == nil {
+		t.Error("parts of two commits make one report")
 	}
 	if t.Failed() {
 		t.Log(report)

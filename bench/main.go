@@ -1,8 +1,14 @@
 // Bench compares this library's HTTP host with its peers and with plain net/http: the same tools, called the same way,
 // each server alone on one core, the load generator on another.
 //
-//	go run ./bench   # everything: report, chart, and the benchmarks of the readers, in bench/results
+//	go run ./bench   # everything: bench/RESULTS.md and its chart
 //	go run ./bench -loads question -peers 'elicit|floor' -o -
+//
+// A machine that is quiet for some minutes at a time is measured in parts, and they are put together:
+//
+//	go run ./bench -loads 'question$' -part bench/results/1.json
+//	go run ./bench -loads wizard -part bench/results/2.json
+//	go run ./bench -merge 'bench/results/*.json'
 //
 // Servers take turns (A B C A B C …), each run in a fresh process, after a warm-up that is not counted. Every response is
 // checked: status, result type, form or text. What a run costs is what the kernel says the server's process used.
@@ -10,6 +16,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -20,7 +27,9 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/elicit-go/elicit/bench/internal/load"
@@ -41,6 +50,8 @@ type options struct {
 	loads   *regexp.Regexp
 	peers   *regexp.Regexp
 	out     string
+	part    string
+	merge   string
 	note    string
 	profile string
 	brief   bool
@@ -55,7 +66,9 @@ func main() {
 	flag.IntVar(&o.million, "memory", 1_000_000, "watch the memory over so many calls of 10,000 clients; 0 for not")
 	loads := flag.String("loads", ".", "only the loads that match `regexp`; memory and readers are some too")
 	peers := flag.String("peers", ".", "only the servers that match `regexp`")
-	flag.StringVar(&o.out, "o", filepath.Join(peer.Dir(), "results"), "write report and chart to `directory`, - for the report to standard output")
+	flag.StringVar(&o.out, "o", filepath.Join(peer.Dir(), "RESULTS.md"), "write the report to `file`, and the chart beside it; - for the report to standard output")
+	flag.StringVar(&o.part, "part", "", "write what was measured to `file` instead, for -merge")
+	flag.StringVar(&o.merge, "merge", "", "measure nothing, and report what the files that match `pattern` have; they must be of one commit, machine and day")
 	flag.StringVar(&o.note, "note", "", "say `text` about the circumstances at the top of the report")
 	flag.StringVar(&o.profile, "profile", "", "write profiles of elicit (CPU, allocations) under the last load to `directory`; the measures then include taking them")
 	flag.BoolVar(&o.brief, "brief", false, "check every path with a few calls, and measure nothing")
@@ -74,6 +87,25 @@ func main() {
 }
 
 func run(ctx context.Context, o *options) error {
+	if o.merge != "" {
+		files, err := filepath.Glob(o.merge)
+		if err != nil || len(files) == 0 {
+			return fmt.Errorf("no file matches %s", o.merge)
+		}
+		var parts []*part
+		for _, f := range files {
+			b, err := os.ReadFile(f)
+			if err != nil {
+				return err
+			}
+			p := &part{}
+			if err := json.Unmarshal(b, p); err != nil {
+				return fmt.Errorf("%s: %w", f, err)
+			}
+			parts = append(parts, p)
+		}
+		return write(o, parts)
+	}
 	bin, err := os.MkdirTemp("", "bench")
 	if err != nil {
 		return err
@@ -110,15 +142,19 @@ func run(ctx context.Context, o *options) error {
 	if err := peer.PinSelf(generatorCore); err != nil {
 		return err
 	}
-	results := &results{began: time.Now(), options: o, loadBefore: peer.Load()}
+	all := &part{Commit: commit(ctx), Machine: machine(), Began: time.Now(), LoadBefore: peer.Load(), Note: o.note, Runs: o.runs, Time: o.time}
+	for _, p := range peers {
+		all.Peers = append(all.Peers, p.Name)
+	}
+	var loads []*load.Load
 	for _, l := range load.Loads() {
 		if o.loads.MatchString(l.Name) {
-			results.loads = append(results.loads, l)
+			loads = append(loads, l)
+			all.Loads = append(all.Loads, l.Name)
 		}
 	}
-	results.peers = peers
 	for n := range o.runs {
-		for _, l := range results.loads {
+		for _, l := range loads {
 			for _, p := range peers {
 				if l.Elicit && p.Name != peer.Elicit {
 					continue
@@ -127,63 +163,110 @@ func run(ctx context.Context, o *options) error {
 				if err != nil {
 					return fmt.Errorf("%s on %s: %w", l.Name, p.Name, err)
 				}
-				results.add(l, p, s)
-				fmt.Fprintf(os.Stderr, "run %d/%d  %-17s %-11s %8.1f µs/call %8.0f calls/s  core %3.0f%% busy\n", n+1, o.runs, l.Name, p.Name, s.cpu, s.rate, 100*s.busy)
+				all.add(l, p, s)
+				fmt.Fprintf(os.Stderr, "run %d/%d  %-17s %-11s %8.1f µs/call %8.0f calls/s  core %3.0f%% busy\n", n+1, o.runs, l.Name, p.Name, s.CPU, s.Rate, 100*s.Busy)
 			}
 		}
 	}
 	if o.million > 0 && o.peers.MatchString(peer.Elicit) && o.loads.MatchString("memory") {
-		if results.memory, err = watchMemory(ctx, bin, o.million); err != nil {
+		all.Calls = o.million
+		if all.Memory, err = watchMemory(ctx, bin, o.million); err != nil {
 			return err
 		}
 	}
-	results.took = time.Since(results.began).Round(time.Second)
-	if o.out == "-" {
-		_, err := os.Stdout.Write(results.report(""))
-		return err
-	}
-	if err := os.MkdirAll(o.out, 0o755); err != nil {
-		return err
-	}
-	name := filepath.Join(o.out, results.began.Format(time.DateOnly))
-	if chart := results.chart(); chart != nil {
-		if err := os.WriteFile(name+".svg", chart, 0o644); err != nil {
+	if o.loads.MatchString("readers") {
+		if all.Readers, err = readers(ctx, o.runs); err != nil {
 			return err
 		}
 	}
-	if err := os.WriteFile(name+".md", results.report(filepath.Base(name)+".svg"), 0o644); err != nil {
-		return err
+	all.Took = time.Since(all.Began).Round(time.Second)
+	if o.part != "" {
+		b, err := json.MarshalIndent(all, "", "\t")
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(o.part, append(b, '\n'), 0o644)
 	}
-	fmt.Println(name + ".md")
-	if !o.loads.MatchString("readers") {
-		return nil
-	}
-	return readers(ctx, name+"-readers.txt")
+	return write(o, []*part{all})
 }
 
-// readers writes what the benchmarks of the readers print.
-func readers(ctx context.Context, file string) error {
-	test := exec.CommandContext(ctx, "go", "test", "-run=^$", "-bench=Readers", "-count=5", ".")
+// write writes the report, and the chart beside it.
+func write(o *options, parts []*part) error {
+	r, err := merge(parts)
+	if err != nil {
+		return err
+	}
+	if o.out == "-" {
+		_, err := os.Stdout.Write(r.report(""))
+		return err
+	}
+	chart := strings.TrimSuffix(o.out, filepath.Ext(o.out)) + ".svg"
+	if b := r.chart(); b != nil {
+		if err := os.WriteFile(chart, b, 0o644); err != nil {
+			return err
+		}
+	}
+	fmt.Println(o.out)
+	return os.WriteFile(o.out, r.report(filepath.Base(chart)), 0o644)
+}
+
+// commit is what is measured: the commit, and whether files have changed since.
+func commit(ctx context.Context) string {
+	git := func(args ...string) string {
+		c := exec.CommandContext(ctx, "git", args...)
+		c.Dir = peer.Dir()
+		out, err := c.Output()
+		if err != nil {
+			return "unknown"
+		}
+		return strings.TrimSpace(string(out))
+	}
+	name := git("rev-parse", "--short=9", "HEAD")
+	if git("status", "--porcelain", "--untracked-files=no") != "" {
+		name += " and changes"
+	}
+	return name
+}
+
+func machine() string {
+	return fmt.Sprintf("%s, Node %s, %s, %d cores, %s/%s", strings.Replace(runtime.Version(), "go", "Go ", 1), strings.TrimPrefix(peer.NodeVersion(), "v"),
+		peer.Machine(), runtime.NumCPU(), runtime.GOOS, runtime.GOARCH)
+}
+
+// readers runs the benchmarks of the readers.
+func readers(ctx context.Context, runs int) ([]reading, error) {
+	test := exec.CommandContext(ctx, "go", "test", "-run=^$", "-bench=Readers", "-benchtime=300ms", fmt.Sprint("-count=", runs), ".")
 	test.Dir = peer.Dir()
 	test.Stderr = os.Stderr
 	out, err := test.Output()
 	if err != nil {
-		return fmt.Errorf("%s: %w", test, err)
+		return nil, fmt.Errorf("%s: %w", test, err)
 	}
-	fmt.Println(file)
-	return os.WriteFile(file, out, 0o644)
+	var all []reading
+	for _, m := range regexp.MustCompile(`(?m)^BenchmarkReaders/([^/\s]+)/(\S+?)(?:-\d+)?\s.*?(\S+) cpu-ns/op`).FindAllStringSubmatch(string(out), -1) {
+		cpu, err := strconv.ParseFloat(m[3], 64)
+		if err != nil {
+			return nil, err
+		}
+		i := slices.IndexFunc(all, func(r reading) bool { return r.Body == m[1] && r.Reader == m[2] })
+		if i < 0 {
+			i, all = len(all), append(all, reading{Body: m[1], Reader: m[2]})
+		}
+		all[i].CPU = append(all[i].CPU, cpu)
+	}
+	return all, nil
 }
 
-// A sample is what one run measured; all but rate, peak and busy are for one call.
+// A sample is what one run measured; all but Rate, Peak and Busy are for one call.
 type sample struct {
-	cpu     float64 // µs
-	rate    float64 // calls per second
-	p50     float64 // µs
-	p99     float64 // µs
-	peak    float64 // MiB
-	objects float64 // allocated; 0 if the server cannot tell
-	bytes   float64 // allocated
-	busy    float64 // the share of its core that the server used
+	CPU     float64 // µs
+	Rate    float64 // calls per second
+	P50     float64 // µs
+	P99     float64 // µs
+	Peak    float64 // MiB
+	Objects float64 // allocated; 0 if the server cannot tell
+	Bytes   float64 // allocated
+	Busy    float64 // the share of its core that the server used
 }
 
 // measure runs one load on one server.
@@ -235,14 +318,14 @@ func measure(ctx context.Context, bin string, p *peer.Peer, l *load.Load, o *opt
 	calls := float64(r.Calls)
 	µs := func(d time.Duration) float64 { return float64(d) / float64(time.Microsecond) }
 	return sample{
-		cpu:     µs(cpu1-cpu0) / calls,
-		rate:    calls / r.Elapsed.Seconds(),
-		p50:     µs(r.Percentile(0.50)),
-		p99:     µs(r.Percentile(0.99)),
-		peak:    float64(peak) / (1 << 20),
-		objects: float64(allocs1.Objects-allocs0.Objects) / calls,
-		bytes:   float64(allocs1.Bytes-allocs0.Bytes) / calls,
-		busy:    float64(cpu1-cpu0) / float64(r.Elapsed),
+		CPU:     µs(cpu1-cpu0) / calls,
+		Rate:    calls / r.Elapsed.Seconds(),
+		P50:     µs(r.Percentile(0.50)),
+		P99:     µs(r.Percentile(0.99)),
+		Peak:    float64(peak) / (1 << 20),
+		Objects: float64(allocs1.Objects-allocs0.Objects) / calls,
+		Bytes:   float64(allocs1.Bytes-allocs0.Bytes) / calls,
+		Busy:    float64(cpu1-cpu0) / float64(r.Elapsed),
 	}, nil
 }
 

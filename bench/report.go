@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"math"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -13,26 +12,79 @@ import (
 	"github.com/elicit-go/elicit/bench/internal/peer"
 )
 
-// results are the samples of all runs.
-type results struct {
-	began      time.Time
-	took       time.Duration
-	options    *options
-	loadBefore string // the machine's load average
-	loads      []*load.Load
-	peers      []*peer.Peer
-	samples    map[string][]sample // by load and peer, one for each run
-	memory     []float64
+// A part is what one run of this command measured: its samples are of one stretch of time, in which the servers took turns.
+type part struct {
+	Commit     string
+	Machine    string // and what is installed on it
+	Began      time.Time
+	Took       time.Duration
+	LoadBefore string // the machine's load average
+	Note       string
+
+	Runs    int
+	Time    time.Duration // of each
+	Loads   []string
+	Peers   []string
+	Samples map[string][]sample // by load and peer, one for each run
+	Calls   int                 // of the watch on the memory
+	Memory  []float64           // MiB, after each tenth of them
+	Readers []reading
+}
+
+// A reading is what a reader took for a body, in nanoseconds of the processor, once for each run.
+type reading struct {
+	Body, Reader string
+	CPU          []float64
 }
 
 func key(load, peer string) string { return load + " " + peer }
 
-func (r *results) add(l *load.Load, p *peer.Peer, s sample) {
-	if r.samples == nil {
-		r.samples = map[string][]sample{}
+func (p *part) add(l *load.Load, x *peer.Peer, s sample) {
+	if p.Samples == nil {
+		p.Samples = map[string][]sample{}
 	}
-	k := key(l.Name, p.Name)
-	r.samples[k] = append(r.samples[k], s)
+	k := key(l.Name, x.Name)
+	p.Samples[k] = append(p.Samples[k], s)
+}
+
+// results are the parts of a report. They are of one commit, one machine and one day.
+type results []*part
+
+// merge makes results of parts, or says why they are not of one report.
+func merge(parts []*part) (results, error) {
+	slices.SortFunc(parts, func(a, b *part) int { return a.Began.Compare(b.Began) })
+	for _, p := range parts[1:] {
+		first := parts[0]
+		if p.Commit != first.Commit || p.Machine != first.Machine || p.Began.Format(time.DateOnly) != first.Began.Format(time.DateOnly) {
+			return nil, fmt.Errorf("these are parts of two reports: %s at %s on %s, and %s at %s on %s", first.Commit, first.Began.Format(time.DateOnly), first.Machine, p.Commit, p.Began.Format(time.DateOnly), p.Machine)
+		}
+	}
+	return parts, nil
+}
+
+// of is the part in which all of the loads ran, each on its peer: what is compared is compared within one part. It is nil if
+// there is none.
+func (r results) of(keys ...string) *part {
+	for _, p := range r {
+		if !slices.ContainsFunc(keys, func(k string) bool { return len(p.Samples[k]) == 0 }) {
+			return p
+		}
+	}
+	return nil
+}
+
+// samples are those of a load on a peer, of the part that the report shows of that load: the one with the most peers.
+func (r results) samples(l *load.Load, peerName string) []sample {
+	var best *part
+	for _, p := range r {
+		if slices.Contains(p.Loads, l.Name) && (best == nil || len(p.Peers) > len(best.Peers)) {
+			best = p
+		}
+	}
+	if best == nil {
+		return nil
+	}
+	return best.Samples[key(l.Name, peerName)]
 }
 
 // A metric is a column of the report.
@@ -42,17 +94,17 @@ type metric struct {
 	digits int
 }
 
-var cpu = metric{"CPU µs per call", func(s sample) float64 { return s.cpu }, 1}
+var cpu = metric{"CPU µs per call", func(s sample) float64 { return s.CPU }, 1}
 
 var metrics = []metric{
 	cpu,
-	{"calls/s", func(s sample) float64 { return s.rate }, 0},
-	{"p50 µs", func(s sample) float64 { return s.p50 }, 0},
-	{"p99 µs", func(s sample) float64 { return s.p99 }, 0},
-	{"peak MiB", func(s sample) float64 { return s.peak }, 1},
-	{"allocations per call", func(s sample) float64 { return s.objects }, 1},
-	{"KiB allocated per call", func(s sample) float64 { return s.bytes / 1024 }, 2},
-	{"core busy", func(s sample) float64 { return s.busy }, 2},
+	{"calls/s", func(s sample) float64 { return s.Rate }, 0},
+	{"p50 µs", func(s sample) float64 { return s.P50 }, 0},
+	{"p99 µs", func(s sample) float64 { return s.P99 }, 0},
+	{"peak MiB", func(s sample) float64 { return s.Peak }, 1},
+	{"allocations per call", func(s sample) float64 { return s.Objects }, 1},
+	{"KiB allocated per call", func(s sample) float64 { return s.Bytes / 1024 }, 2},
+	{"core busy", func(s sample) float64 { return s.Busy }, 2},
 }
 
 func values(samples []sample, of func(sample) float64) []float64 {
@@ -127,41 +179,45 @@ var goals = []goal{
 }
 
 // report is the report in Markdown.
-func (r *results) report(chart string) []byte {
+func (r results) report(chart string) []byte {
 	var b bytes.Buffer
 	p := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
-	p("# Benchmark of %s\n", r.began.Format(time.DateOnly))
-	if r.options.note != "" {
-		p("**%s**\n", r.options.note)
+	p("# Benchmark of %s\n", r[0].Began.Format(time.DateOnly))
+	for _, x := range r {
+		if x.Note != "" {
+			p("**%s**\n", x.Note)
+		}
 	}
-	p("%s, Node %s, %s, %d cores, %s/%s. Load average when it began: %s. Runs: %d, of %s each after a warm-up; it took %s.\n",
-		strings.Replace(runtime.Version(), "go", "Go ", 1), strings.TrimPrefix(peer.NodeVersion(), "v"), peer.Machine(), runtime.NumCPU(), runtime.GOOS, runtime.GOARCH,
-		r.loadBefore, r.options.runs, r.options.time, r.took)
+	p("%s. Commit %s.\n", r[0].Machine, r[0].Commit)
 	p("A call that asks is two POSTs: one asks, one answers. The server has one core to itself, the load generator another; 32")
 	p("connections carry a call each at a time, unless it says otherwise. Servers take turns, run by run, each in a fresh")
 	p("process, and every response is checked. CPU is the kernel's clock of the server's process, user and kernel mode, all")
 	p("threads. Latency is that of a whole call, in a queue of as many as there are connections. Numbers are minimum / **median**")
 	p("/ maximum of the runs; a ratio is the median of the ratios to elicit in the same run.\n")
-	if chart != "" && len(r.samples) > 0 {
+	if chart != "" && r.of(key("question", peer.Elicit)) != nil {
 		p("![CPU per call, single question](%s)\n", chart)
 	}
 	r.goals(p)
 	r.summary(p)
-	for _, l := range r.loads {
+	r.parts(p)
+	for _, l := range load.Loads() {
 		r.details(p, l)
 	}
+	r.readers(p)
 	return b.Bytes()
 }
 
-func (r *results) goals(p func(string, ...any)) {
+func (r results) goals(p func(string, ...any)) {
 	p("## What must hold\n")
 	p("| CPU per call | must be | is | |")
 	p("| - | - | - | - |")
 	for _, g := range goals {
-		v := ratios(values(r.samples[key(g.a[0], g.a[1])], cpu.of), values(r.samples[key(g.b[0], g.b[1])], cpu.of))
-		if len(v) == 0 {
+		a, b := key(g.a[0], g.a[1]), key(g.b[0], g.b[1])
+		x := r.of(a, b)
+		if x == nil {
 			continue
 		}
+		v := ratios(values(x.Samples[a], cpu.of), values(x.Samples[b], cpu.of))
 		limit, verdict := "–", ""
 		if g.limit > 0 {
 			ok := median(v) <= g.limit
@@ -177,37 +233,67 @@ func (r *results) goals(p func(string, ...any)) {
 		}
 		p("| %s | %s | %s | %s |", g.what, limit, spread(v, 2), verdict)
 	}
-	if len(r.memory) > 1 {
-		first, last := r.memory[0], r.memory[len(r.memory)-1]
+	var memory string
+	for _, x := range r {
+		if len(x.Memory) < 2 {
+			continue
+		}
+		first, last := x.Memory[0], x.Memory[len(x.Memory)-1]
 		verdict := "yes"
 		if last > 1.1*first {
 			verdict = "**no**"
 		}
-		p("| memory after %s calls of 10,000 clients, to that after a tenth of them | at most 1.1× | %.2f | %s |", number(float64(r.options.million), 0), last/first, verdict)
-	}
-	p("")
-	if len(r.memory) > 0 {
+		p("| memory after %s calls of 10,000 clients, to that after a tenth of them | at most 1.1× | %.2f | %s |", number(float64(x.Calls), 0), last/first, verdict)
 		var v []string
-		for _, m := range r.memory {
+		for _, m := range x.Memory {
 			v = append(v, number(m, 1))
 		}
-		p("That memory after each tenth, in MiB: %s.\n", strings.Join(v, ", "))
+		memory = fmt.Sprintf("That memory after each tenth, in MiB: %s.\n", strings.Join(v, ", "))
+	}
+	p("")
+	if memory != "" {
+		p("%s", memory)
 	}
 }
 
+// parts says when what was measured.
+func (r results) parts(p func(string, ...any)) {
+	p("## When\n")
+	p("What is compared was measured in one part, in turns.\n")
+	p("| began (UTC) | took | load average before | runs | |")
+	p("| - | -: | - | - | - |")
+	for _, x := range r {
+		what := strings.Join(x.Loads, ", ")
+		if len(x.Peers) == 1 {
+			what += " (" + x.Peers[0] + " alone)"
+		}
+		if len(x.Memory) > 0 {
+			what += ", memory"
+		}
+		if len(x.Readers) > 0 {
+			what += ", readers"
+		}
+		p("| %s | %v | %s | %d of %v | %s |", x.Began.UTC().Format(time.TimeOnly), x.Took, x.LoadBefore, x.Runs, x.Time, strings.TrimPrefix(what, ", "))
+	}
+	p("")
+}
+
 // summary is the CPU per call of all loads.
-func (r *results) summary(p func(string, ...any)) {
+func (r results) summary(p func(string, ...any)) {
 	p("## CPU µs per call, medians\n")
 	head, line := "| load |", "| - |"
-	for _, x := range r.peers {
+	for _, x := range peer.All {
 		head, line = head+" "+x.Title+" |", line+" -: |"
 	}
 	p("%s\n%s", head, line)
-	for _, l := range r.loads {
+	for _, l := range load.Loads() {
 		row := "| " + l.Title + " |"
-		own := values(r.samples[key(l.Name, peer.Elicit)], cpu.of)
-		for _, x := range r.peers {
-			v := values(r.samples[key(l.Name, x.Name)], cpu.of)
+		own := values(r.samples(l, peer.Elicit), cpu.of)
+		if len(own) == 0 {
+			continue
+		}
+		for _, x := range peer.All {
+			v := values(r.samples(l, x.Name), cpu.of)
 			switch ratio := ratios(v, own); {
 			case len(v) == 0:
 				row += " |"
@@ -223,13 +309,16 @@ func (r *results) summary(p func(string, ...any)) {
 }
 
 // details is everything that was measured of one load.
-func (r *results) details(p func(string, ...any), l *load.Load) {
+func (r results) details(p func(string, ...any), l *load.Load) {
+	own := r.samples(l, peer.Elicit)
+	if len(own) == 0 {
+		return
+	}
 	p("## %s\n", l.Title)
 	p("| server | | min / **median** / max | to elicit |")
 	p("| - | - | -: | -: |")
-	own := r.samples[key(l.Name, peer.Elicit)]
-	for _, x := range r.peers {
-		samples := r.samples[key(l.Name, x.Name)]
+	for _, x := range peer.All {
+		samples := r.samples(l, x.Name)
 		if len(samples) == 0 {
 			continue
 		}
@@ -240,7 +329,7 @@ func (r *results) details(p func(string, ...any), l *load.Load) {
 				continue // the server cannot tell
 			}
 			ratio := ""
-			if x.Name != peer.Elicit && len(own) > 0 {
+			if x.Name != peer.Elicit {
 				ratio = fmt.Sprintf("%.2f×", median(ratios(v, values(own, m.of))))
 			}
 			p("| %s | %s | %s | %s |", title, m.title, spread(v, m.digits), ratio)
@@ -248,4 +337,37 @@ func (r *results) details(p func(string, ...any), l *load.Load) {
 		}
 	}
 	p("")
+}
+
+// readers is what the readers of a request's body take.
+func (r results) readers(p func(string, ...any)) {
+	for _, x := range r {
+		if len(x.Readers) == 0 {
+			continue
+		}
+		p("## Readers of a request's body\n")
+		p("Processor time for the checks and the parts that the host needs, in nanoseconds, minimum / **median** / maximum (`go test ./bench -bench=Readers`).\n")
+		var names, bodies []string
+		for _, y := range x.Readers {
+			if !slices.Contains(names, y.Reader) {
+				names = append(names, y.Reader)
+			}
+			if !slices.Contains(bodies, y.Body) {
+				bodies = append(bodies, y.Body)
+			}
+		}
+		p("| body | %s |\n| - |%s", strings.Join(names, " | "), strings.Repeat(" -: |", len(names)))
+		for _, body := range bodies {
+			row := "| " + body + " |"
+			for _, name := range names {
+				for _, y := range x.Readers {
+					if y.Body == body && y.Reader == name {
+						row += " " + spread(y.CPU, 0) + " |"
+					}
+				}
+			}
+			p("%s", row)
+		}
+		p("")
+	}
 }
