@@ -22,7 +22,7 @@ import (
 	"go.uber.org/goleak"
 )
 
-const timeout = 20 * time.Second
+const timeout = 30 * time.Second
 
 // head and body are a call of a tool.
 func head(tool string, length int) string {
@@ -39,7 +39,7 @@ func body(tool, client string) string {
 // or all of it, leave nothing behind: no goroutine while the server goes on, and none, nor a session, when it is gone.
 func TestHostileClientsLeaveNothing(t *testing.T) {
 	before := goleak.IgnoreCurrent()
-	server := mcp.NewServer(&mcp.Implementation{Name: "host", Version: "1"}, &mcp.ServerOptions{Logger: slog.New(slog.DiscardHandler), KeepAlive: 20 * time.Millisecond})
+	server := mcp.NewServer(&mcp.Implementation{Name: "host", Version: "1"}, &mcp.ServerOptions{Logger: slog.New(slog.DiscardHandler), KeepAlive: 2 * time.Second})
 	elicit.New(server, &elicit.Options{Logger: slog.New(slog.DiscardHandler)})
 	add := func(name string, f func(context.Context, *mcp.CallToolRequest)) {
 		server.AddTool(&mcp.Tool{Name: name, InputSchema: json.RawMessage(`{"type":"object"}`)}, func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
@@ -53,7 +53,9 @@ func TestHostileClientsLeaveNothing(t *testing.T) {
 	add("call", func(ctx context.Context, r *mcp.CallToolRequest) { _ = r.Session.Ping(ctx, nil) })
 	add("stream", func(ctx context.Context, r *mcp.CallToolRequest) {
 		for ctx.Err() == nil {
-			_ = r.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: "p", Message: strings.Repeat("x", 64<<10)})
+			if r.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: "p", Message: strings.Repeat("x", 64<<10)}) != nil {
+				return // the machine is so slow that the session's ping was not answered in time
+			}
 		}
 	})
 	func() {
@@ -61,7 +63,7 @@ func TestHostileClientsLeaveNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		web := &http.Server{Handler: streamable.NewHandler(server, nil), ReadTimeout: 300 * time.Millisecond, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)}
+		web := &http.Server{Handler: streamable.NewHandler(server, nil), ReadTimeout: 2 * time.Second, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)}
 		go func() { _ = web.Serve(l) }()
 		defer web.Close()
 		dial := func() *net.TCPConn {
@@ -73,16 +75,21 @@ func TestHostileClientsLeaveNothing(t *testing.T) {
 			_ = c.SetDeadline(time.Now().Add(timeout))
 			return c.(*net.TCPConn)
 		}
-		ask := func(tool string) string {
-			c := dial()
-			defer c.Close()
+		ask := func(tool string) {
 			b := body(tool, "polite")
-			fmt.Fprint(c, strings.Replace(head(tool, len(b)), "\r\n\r\n", "\r\nConnection: close\r\n\r\n", 1)+b)
-			answer, err := io.ReadAll(c)
-			if err != nil || !strings.Contains(string(answer), `"text":"done"`) {
-				t.Errorf("%s: %v %s", tool, err, answer)
+			for range 10 { // on a slow machine, our own requests may come too late, too
+				c := dial()
+				fmt.Fprint(c, strings.Replace(head(tool, len(b)), "\r\n\r\n", "\r\nConnection: close\r\n\r\n", 1)+b)
+				answer, err := io.ReadAll(c)
+				c.Close()
+				if len(answer) > 0 {
+					if err != nil || !strings.Contains(string(answer), `"text":"done"`) {
+						t.Errorf("%s: %v %s", tool, err, answer)
+					}
+					return
+				}
 			}
-			return string(answer)
+			t.Errorf("%s is not answered", tool)
 		}
 		ask("quick")
 		ask("quick")
@@ -167,7 +174,7 @@ func trickle(c *net.TCPConn, tool, client string) {
 		if _, err := io.WriteString(c, b[i:i+1]); err != nil {
 			return
 		}
-		time.Sleep(10 * time.Millisecond)
+		time.Sleep(20 * time.Millisecond)
 	}
 }
 
