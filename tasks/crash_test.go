@@ -24,7 +24,7 @@ func TestAnotherInstanceTakesOver(t *testing.T) {
 	ended := make(chan string, 2) // what the first run's handler saw
 	add := func(name string, first bool, stuck chan struct{}) func(*elicit.Server) {
 		return func(s *elicit.Server) {
-			tool(s, "Work", func(ctx context.Context) (string, error) {
+			addTool(s, "Work", func(ctx context.Context) (string, error) {
 				mu.Lock()
 				ids = append(ids, elicit.CallID(ctx))
 				mu.Unlock()
@@ -83,7 +83,7 @@ func TestALateRunIsFenced(t *testing.T) {
 	entered := make(chan struct{}, 10)
 	work := func(name string) func(*elicit.Server) {
 		return func(s *elicit.Server) {
-			tool(s, "Work", func(ctx context.Context) (string, error) {
+			addTool(s, "Work", func(ctx context.Context) (string, error) {
 				n := runs.Add(1)
 				entered <- struct{}{}
 				if n == 1 {
@@ -114,7 +114,7 @@ func TestAnOpenQuestionOutlivesItsInstance(t *testing.T) {
 	store := tasks.NewMemoryStore()
 	die := func(context.Context) {}
 	add := func(s *elicit.Server) {
-		tool(s, "Ask", func(ctx context.Context) (string, error) {
+		addTool(s, "Ask", func(ctx context.Context) (string, error) {
 			m, err := machine.Value(ctx)
 			if err != nil {
 				return "", err
@@ -152,7 +152,7 @@ func TestShutdownGivesRunsToOthers(t *testing.T) {
 	store := tasks.NewMemoryStore()
 	entered := make(chan struct{}, 10)
 	one := start(t, tasks.Options{Store: store}, func(s *elicit.Server) {
-		tool(s, "Work", func(ctx context.Context) (string, error) {
+		addTool(s, "Work", func(ctx context.Context) (string, error) {
 			entered <- struct{}{}
 			<-ctx.Done()
 			return "", ctx.Err() // which must not be the task's end
@@ -169,7 +169,7 @@ func TestShutdownGivesRunsToOthers(t *testing.T) {
 		t.Error("something runs after Shutdown")
 	}
 	two := start(t, tasks.Options{Store: store}, func(s *elicit.Server) {
-		tool(s, "Work", func(context.Context) (string, error) { return "two", nil }, tasks.Required)
+		addTool(s, "Work", func(context.Context) (string, error) { return "two", nil }, tasks.Required)
 	})
 	if got := text(t, two.until("ann", id, "completed")); got != "two" {
 		t.Error(got)
@@ -179,7 +179,7 @@ func TestShutdownGivesRunsToOthers(t *testing.T) {
 func TestShutdownWaitsForRuns(t *testing.T) {
 	proceed, entered := make(chan struct{}), make(chan struct{})
 	i := start(t, tasks.Options{}, func(s *elicit.Server) {
-		tool(s, "Work", func(context.Context) (string, error) { close(entered); <-proceed; return "done", nil }, tasks.Required)
+		addTool(s, "Work", func(context.Context) (string, error) { close(entered); <-proceed; return "done", nil }, tasks.Required)
 	})
 	id := i.create("ann", "Work", `{}`)
 	<-entered
@@ -198,7 +198,7 @@ func TestShutdownWaitsForRuns(t *testing.T) {
 func TestRetries(t *testing.T) {
 	var temporary, permanent, fetched atomic.Int32
 	i := start(t, tasks.Options{MaxAttempts: 3}, func(s *elicit.Server) {
-		tool(s, "Flaky", func(ctx context.Context) (string, error) {
+		addTool(s, "Flaky", func(ctx context.Context) (string, error) {
 			if _, err := elicit.Step(ctx, "fetch", func(context.Context) (int, error) { return int(fetched.Add(1)), nil }); err != nil {
 				return "", err
 			}
@@ -207,12 +207,12 @@ func TestRetries(t *testing.T) {
 			}
 			return "done", nil
 		}, tasks.Required)
-		tool(s, "Down", func(context.Context) (string, error) {
+		addTool(s, "Down", func(context.Context) (string, error) {
 			permanent.Add(1)
 			return "", tasks.RetryableAfter(errors.New("the service is down"), time.Millisecond)
 		}, tasks.Required)
-		tool(s, "Fails", func(context.Context) (string, error) { return "", errors.New("no such order") }, tasks.Required)
-		tool(s, "OnCall", func(context.Context) (string, error) { return "", tasks.Retryable(errors.New("busy")) })
+		addTool(s, "Fails", func(context.Context) (string, error) { return "", errors.New("no such order") }, tasks.Required)
+		addTool(s, "OnCall", func(context.Context) (string, error) { return "", tasks.Retryable(errors.New("busy")) })
 	})
 	if task := i.until("ann", i.create("ann", "Flaky", `{}`), "completed"); text(t, task) != "done" || fetched.Load() != 1 {
 		t.Errorf("got %v; %d steps", task, fetched.Load())
@@ -235,7 +235,7 @@ func TestATaskThatKillsItsInstances(t *testing.T) {
 	for n := range 4 {
 		entered := make(chan struct{}, 1)
 		i := start(t, tasks.Options{Store: store, MaxAttempts: 3}, func(s *elicit.Server) {
-			tool(s, "Bad", func(ctx context.Context) (string, error) {
+			addTool(s, "Bad", func(ctx context.Context) (string, error) {
 				entered <- struct{}{}
 				<-ctx.Done()
 				return "", ctx.Err()
@@ -259,14 +259,14 @@ func TestATaskThatKillsItsInstances(t *testing.T) {
 // In a deployment, instances of the version before have no such tool.
 func TestAnInstanceWithoutTheTool(t *testing.T) {
 	store := tasks.NewMemoryStore()
-	one := start(t, tasks.Options{Store: store}, func(s *elicit.Server) { tool(s, "New", shipOrder, tasks.Required) })
+	one := start(t, tasks.Options{Store: store}, func(s *elicit.Server) { addTool(s, "New", shipOrder, tasks.Required) })
 	id := one.create("ann", "New", `{}`)
 	one.until("ann", id, "input_required")
 	one.kill()
 	old := start(t, tasks.Options{Store: store}, nil)
 	old.update("ann", id, `{"ship":{"action":"accept","content":{"trackingNumber":"1Z999"}}}`)
 	eventually(t, func() bool { return strings.Contains(old.log.String(), "not registered here") }, func() string { return "it was not run" })
-	two := start(t, tasks.Options{Store: store}, func(s *elicit.Server) { tool(s, "New", shipOrder, tasks.Required) })
+	two := start(t, tasks.Options{Store: store}, func(s *elicit.Server) { addTool(s, "New", shipOrder, tasks.Required) })
 	if got := text(t, two.until("ann", id, "completed")); got != "Shipped as 1Z999." {
 		t.Error(got)
 	}
@@ -274,15 +274,15 @@ func TestAnInstanceWithoutTheTool(t *testing.T) {
 
 func TestProtocolErrorsAndPanicsFailTheTask(t *testing.T) {
 	i := start(t, tasks.Options{MaxResult: 1000}, func(s *elicit.Server) {
-		tool(s, "Breaks", func(context.Context) (string, error) {
+		addTool(s, "Breaks", func(context.Context) (string, error) {
 			return "", &jsonrpc.Error{Code: -32099, Message: "broken", Data: []byte(`{"a":1}`)}
 		}, tasks.Required)
-		tool(s, "Panics", func(context.Context) (string, error) { panic("at the disco") }, tasks.Required)
-		tool(s, "TooLong", func(context.Context) (string, error) { return strings.Repeat("x", 1000), nil }, tasks.Required)
-		tool(s, "LongStep", func(ctx context.Context) (string, error) {
+		addTool(s, "Panics", func(context.Context) (string, error) { panic("at the disco") }, tasks.Required)
+		addTool(s, "TooLong", func(context.Context) (string, error) { return strings.Repeat("x", 1000), nil }, tasks.Required)
+		addTool(s, "LongStep", func(ctx context.Context) (string, error) {
 			return elicit.Step(ctx, "s", func(context.Context) (string, error) { return strings.Repeat("x", 1000), nil })
 		}, tasks.Required)
-		tool(s, "Swallows", func(ctx context.Context) (string, error) { _, _ = ship.Require(ctx); return "done", nil }, tasks.Required)
+		addTool(s, "Swallows", func(ctx context.Context) (string, error) { _, _ = ship.Require(ctx); return "done", nil }, tasks.Required)
 	})
 	for name, want := range map[string]string{"Breaks": "broken", "Panics": "internal error", "TooLong": "over Options.MaxResult (1000)", "Swallows": "did not return the error"} {
 		task := i.until("ann", i.create("ann", name, `{}`), "failed")
@@ -302,15 +302,15 @@ func TestProtocolErrorsAndPanicsFailTheTask(t *testing.T) {
 func TestCancel(t *testing.T) {
 	entered, cancelled, proceed := make(chan struct{}), make(chan error, 1), make(chan struct{})
 	i := start(t, tasks.Options{}, func(s *elicit.Server) {
-		tool(s, "ShipOrder", shipOrder, tasks.Required)
-		tool(s, "Work", func(ctx context.Context) (string, error) {
+		addTool(s, "ShipOrder", shipOrder, tasks.Required)
+		addTool(s, "Work", func(ctx context.Context) (string, error) {
 			close(entered)
 			<-ctx.Done()
 			cancelled <- ctx.Err()
 			<-proceed
 			return "done all the same", nil
 		}, tasks.Required)
-		tool(s, "Fast", func(context.Context) (string, error) { return "done", nil }, tasks.Required)
+		addTool(s, "Fast", func(context.Context) (string, error) { return "done", nil }, tasks.Required)
 	})
 	cancel := func(id string) {
 		t.Helper()
@@ -354,7 +354,7 @@ func TestCancelElsewhere(t *testing.T) {
 	store := tasks.NewMemoryStore()
 	entered, cancelled := make(chan struct{}), make(chan struct{})
 	one := start(t, tasks.Options{Store: store}, func(s *elicit.Server) {
-		tool(s, "Work", func(ctx context.Context) (string, error) {
+		addTool(s, "Work", func(ctx context.Context) (string, error) {
 			close(entered)
 			<-ctx.Done()
 			close(cancelled)

@@ -314,8 +314,8 @@ func eventually(t *testing.T, f func() bool, what func() string) {
 	t.Fatal(what())
 }
 
-// tool adds a tool without arguments.
-func tool(s *elicit.Server, name string, f func(ctx context.Context) (string, error), opts ...elicit.ToolOption) {
+// addTool adds a tool without arguments.
+func addTool(s *elicit.Server, name string, f func(ctx context.Context) (string, error), opts ...elicit.ToolOption) {
 	elicit.AddTool(s, &mcp.Tool{Name: name}, func(ctx context.Context, _ *mcp.CallToolRequest, _ struct{}) (*mcp.CallToolResult, any, error) {
 		text, err := f(ctx)
 		if err != nil {

@@ -31,10 +31,10 @@ func (c *counting) Create(ctx context.Context, r tasks.Row, n tasks.Next, l task
 func TestAFastOptionalToolWritesNoRow(t *testing.T) {
 	store := &counting{Store: tasks.NewMemoryStore()}
 	i := start(t, tasks.Options{Store: store, Grace: time.Minute}, func(s *elicit.Server) {
-		tool(s, "Fast", func(context.Context) (string, error) { time.Sleep(2 * time.Millisecond); return "done", nil })
-		tool(s, "Fails", func(context.Context) (string, error) { return "", errors.New("no") })
-		tool(s, "Panics", func(context.Context) (string, error) { panic("no") })
-		tool(s, "Asks", shipOrder)
+		addTool(s, "Fast", func(context.Context) (string, error) { time.Sleep(2 * time.Millisecond); return "done", nil })
+		addTool(s, "Fails", func(context.Context) (string, error) { return "", errors.New("no") })
+		addTool(s, "Panics", func(context.Context) (string, error) { panic("no") })
+		addTool(s, "Asks", shipOrder)
 	})
 	if a := i.call("ann", "Fast", `{}`); a.Result["resultType"] != "complete" || !strings.Contains(a.body, "done") {
 		t.Errorf("got %s", a.body)
@@ -58,7 +58,7 @@ func TestASlowOptionalToolGoesOnAsATask(t *testing.T) {
 	proceed := make(chan struct{})
 	var ids []string
 	i := start(t, tasks.Options{}, func(s *elicit.Server) {
-		tool(s, "Slow", func(ctx context.Context) (string, error) {
+		addTool(s, "Slow", func(ctx context.Context) (string, error) {
 			runs.Add(1)
 			ids = append(ids, elicit.CallID(ctx))
 			price, err := elicit.Step(ctx, "price", func(context.Context) (int, error) { return int(fetched.Add(1)) * 100, nil })
@@ -102,7 +102,7 @@ func TestTheClientOfASlowToolGoesAway(t *testing.T) {
 	gone := make(chan error, 1)
 	entered := make(chan struct{})
 	i := start(t, tasks.Options{Grace: time.Minute}, func(s *elicit.Server) {
-		tool(s, "Slow", func(ctx context.Context) (string, error) {
+		addTool(s, "Slow", func(ctx context.Context) (string, error) {
 			close(entered)
 			<-ctx.Done()
 			gone <- ctx.Err()
@@ -180,7 +180,7 @@ func TestAtBeginAsksOnTheCallAndWorksAsATask(t *testing.T) {
 		}
 		return fmt.Sprintf("%s in %s for %d, task %t", m, r, price, tasks.ID(ctx) != ""), nil
 	}
-	i := start(t, tasks.Options{}, func(s *elicit.Server) { tool(s, "Deploy", handler, tasks.AtBegin) })
+	i := start(t, tasks.Options{}, func(s *elicit.Server) { addTool(s, "Deploy", handler, tasks.AtBegin) })
 	a := i.call("ann", "Deploy", `{}`)
 	state, _ := a.Result["requestState"].(string)
 	if a.Result["resultType"] != "input_required" || state == "" {
@@ -220,11 +220,11 @@ func TestAtBeginAsksOnTheCallAndWorksAsATask(t *testing.T) {
 func TestBeginMustBeReturned(t *testing.T) {
 	store := &counting{Store: tasks.NewMemoryStore()}
 	i := start(t, tasks.Options{Store: store}, func(s *elicit.Server) {
-		tool(s, "Swallows", func(ctx context.Context) (string, error) {
+		addTool(s, "Swallows", func(ctx context.Context) (string, error) {
 			_ = tasks.Begin(ctx)
 			return "done", nil
 		}, tasks.AtBegin)
-		tool(s, "AsksToo", func(ctx context.Context) (string, error) {
+		addTool(s, "AsksToo", func(ctx context.Context) (string, error) {
 			_, _ = ship.Require(ctx)
 			return "", tasks.Begin(ctx)
 		}, tasks.AtBegin)
@@ -242,7 +242,7 @@ func TestBeginMustBeReturned(t *testing.T) {
 
 func TestModeOfARequest(t *testing.T) {
 	i := start(t, tasks.Options{}, func(s *elicit.Server) {
-		tool(s, "Either", func(ctx context.Context) (string, error) { return tasks.ID(ctx), nil },
+		addTool(s, "Either", func(ctx context.Context) (string, error) { return tasks.ID(ctx), nil },
 			tasks.ModeFunc(func(_ context.Context, r *mcp.CallToolRequest) tasks.Mode {
 				if r.Extra.Header.Get("X-User") == "ann" {
 					return tasks.Required
@@ -262,8 +262,8 @@ func TestModeOfARequest(t *testing.T) {
 // A tool that was written for the form flow runs as a call, as a task, and for a client of 2025-11-25.
 func TestOneToolThreeWays(t *testing.T) {
 	i := start(t, tasks.Options{}, func(s *elicit.Server) {
-		tool(s, "ShipOrder", shipOrder, elicit.Asks(ship))
-		tool(s, "ShipLater", shipOrder, elicit.Asks(ship), tasks.Required)
+		addTool(s, "ShipOrder", shipOrder, elicit.Asks(ship))
+		addTool(s, "ShipLater", shipOrder, elicit.Asks(ship), tasks.Required)
 	})
 	const want, answer = "Shipped as 1Z999.", `{"ship":{"action":"accept","content":{"trackingNumber":"1Z999"}}}`
 
@@ -306,7 +306,7 @@ func TestOneToolThreeWays(t *testing.T) {
 func TestStatus(t *testing.T) {
 	proceed := make(chan struct{})
 	i := start(t, tasks.Options{}, func(s *elicit.Server) {
-		tool(s, "Count", func(ctx context.Context) (string, error) {
+		addTool(s, "Count", func(ctx context.Context) (string, error) {
 			for n := range 1000 {
 				tasks.Status(ctx, fmt.Sprintf("%d of 1000", n+1))
 			}
@@ -316,7 +316,7 @@ func TestStatus(t *testing.T) {
 			}
 			return "done", nil
 		}, tasks.Required)
-		tool(s, "OnCall", func(ctx context.Context) (string, error) { tasks.Status(ctx, "nobody sees it"); return "done", nil }, tasks.Synchronous)
+		addTool(s, "OnCall", func(ctx context.Context) (string, error) { tasks.Status(ctx, "nobody sees it"); return "done", nil }, tasks.Synchronous)
 	})
 	id := i.create("ann", "Count", `{}`)
 	eventually(t, func() bool { return i.get("ann", id)["statusMessage"] == "1000 of 1000" }, func() string { return fmt.Sprint(i.get("ann", id)) })
@@ -330,7 +330,7 @@ func TestStatus(t *testing.T) {
 }
 
 func TestOverStdio(t *testing.T) {
-	i := start(t, tasks.Options{}, func(s *elicit.Server) { tool(s, "ShipOrder", shipOrder, tasks.Required) })
+	i := start(t, tasks.Options{}, func(s *elicit.Server) { addTool(s, "ShipOrder", shipOrder, tasks.Required) })
 	p := i.stdio()
 	send := func(id int, method, params string) object {
 		p.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":%q,"params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":%s},%s}}`, id, method, capabilities, params))

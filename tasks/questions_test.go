@@ -38,7 +38,7 @@ func shipOrder(ctx context.Context) (string, error) {
 }
 
 func TestAQuestionIsAskedAgainUnderANewKeyUntilItsAnswerIsValid(t *testing.T) {
-	i := start(t, tasks.Options{}, func(s *elicit.Server) { tool(s, "ShipOrder", shipOrder, elicit.Asks(ship), tasks.Required) })
+	i := start(t, tasks.Options{}, func(s *elicit.Server) { addTool(s, "ShipOrder", shipOrder, elicit.Asks(ship), tasks.Required) })
 	id := i.create("ann", "ShipOrder", `{}`)
 	if task := i.until("ann", id, "input_required"); !slices.Equal(keys(task), []string{"ship"}) {
 		t.Fatalf("asked %v", task)
@@ -69,7 +69,7 @@ func TestAQuestionIsAskedAgainUnderANewKeyUntilItsAnswerIsValid(t *testing.T) {
 }
 
 func TestAnswersStayWrong(t *testing.T) {
-	i := start(t, tasks.Options{}, func(s *elicit.Server) { tool(s, "ShipOrder", shipOrder, tasks.Required) })
+	i := start(t, tasks.Options{}, func(s *elicit.Server) { addTool(s, "ShipOrder", shipOrder, tasks.Required) })
 	id := i.create("ann", "ShipOrder", `{}`)
 	for n := range 3 {
 		task := i.until("ann", id, "input_required")
@@ -89,7 +89,7 @@ func TestAnswersStayWrong(t *testing.T) {
 func TestSeveralQuestionsMayBeAnsweredOneByOne(t *testing.T) {
 	var runs atomic.Int32
 	i := start(t, tasks.Options{}, func(s *elicit.Server) {
-		tool(s, "Deploy", func(ctx context.Context) (string, error) {
+		addTool(s, "Deploy", func(ctx context.Context) (string, error) {
 			runs.Add(1)
 			var m, r elicit.Answer[string]
 			if err := elicit.RequireAll(ctx, machine.Into(&m), region.Into(&r)); err != nil {
@@ -121,7 +121,7 @@ func TestConcurrentAnswers(t *testing.T) {
 	const n = 20
 	var runs atomic.Int32
 	i := start(t, tasks.Options{}, func(s *elicit.Server) {
-		tool(s, "Ask", func(ctx context.Context) (string, error) {
+		addTool(s, "Ask", func(ctx context.Context) (string, error) {
 			runs.Add(1)
 			answers := make([]elicit.Answer[string], n)
 			var ask []elicit.Pending
@@ -168,8 +168,8 @@ func TestAFormInATaskIsTheFormOfTheCall(t *testing.T) {
 		return "", err
 	}
 	i := start(t, tasks.Options{}, func(s *elicit.Server) {
-		tool(s, "Task", ask, tasks.Required)
-		tool(s, "Call", ask, tasks.Synchronous)
+		addTool(s, "Task", ask, tasks.Required)
+		addTool(s, "Call", ask, tasks.Synchronous)
 	})
 	id := i.create("ann", "Task", `{}`)
 	asked := fmt.Sprint(i.until("ann", id, "input_required")["inputRequests"])
