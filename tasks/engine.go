@@ -2,9 +2,10 @@ package tasks
 
 import (
 	"context"
-	"crypto/rand"
+	crand "crypto/rand"
 	"errors"
 	"log/slog"
+	"math/rand/v2"
 	"time"
 )
 
@@ -29,15 +30,14 @@ func (e *Engine) begin() {
 // serving lets runs begin: the server has all that is added to it.
 func (e *Engine) serving() { e.once.Do(func() { close(e.ready) }) }
 
-// every calls f now and then until the engine stops.
+// every calls f every d or a little sooner, until the engine stops. Instances that keep in step would have one of them
+// always look first.
 func (e *Engine) every(d time.Duration, f func()) {
-	t := time.NewTicker(d)
-	defer t.Stop()
 	for {
 		select {
 		case <-e.ctx.Done():
 			return
-		case <-t.C:
+		case <-time.After(d - rand.N(d/4+1)):
 			f()
 		}
 	}
@@ -45,7 +45,7 @@ func (e *Engine) every(d time.Duration, f func()) {
 
 // join takes a lease under a new name. What an earlier one had is others' by now, or will be.
 func (e *Engine) join(ctx context.Context) bool {
-	worker := rand.Text()
+	worker := crand.Text()
 	if err := e.store.Join(ctx, worker, e.opts.timing.lease); err != nil {
 		e.log(ctx, slog.LevelError, "", "tasks: cannot take a lease; tasks wait", "error", err)
 		return false
@@ -58,40 +58,47 @@ func (e *Engine) join(ctx context.Context) bool {
 }
 
 // keepLease renews the lease. When it has run out, by the clock of this process or that of the store, all runs are
-// interrupted: others may have begun to repeat them.
+// interrupted: others may have begun to repeat them. By the clock of this process it begins before the store was asked, so
+// it never lasts longer than by the store's.
 func (e *Engine) keepLease() {
-	renewed := time.Now()
-	e.every(e.opts.timing.renew, func() {
+	t := e.opts.timing
+	soon := t.renew / 6 // after a failure
+	renewed, wait := time.Now(), t.renew
+	for {
+		select {
+		case <-e.ctx.Done():
+			return
+		case <-time.After(wait):
+		}
 		e.mu.Lock()
 		worker := e.worker
 		e.mu.Unlock()
 		began := time.Now()
-		ctx, cancel := context.WithDeadline(e.ctx, renewed.Add(e.opts.timing.lease))
-		defer cancel()
+		wait = soon
 		if worker == "" {
 			if e.join(e.ctx) {
-				renewed = began
+				renewed, wait = began, t.renew
 			}
-			return
+			continue
 		}
-		err := e.store.Renew(ctx, worker, e.opts.timing.lease)
+		ctx, cancel := context.WithDeadline(e.ctx, renewed.Add(t.lease))
+		err := e.store.Renew(ctx, worker, t.lease)
+		cancel()
 		switch {
 		case err == nil:
-			renewed = began
+			renewed, wait = began, t.renew
 		case e.ctx.Err() != nil:
-		case errors.Is(err, ErrLeaseLost) || time.Since(renewed)+e.opts.timing.renew >= e.opts.timing.lease:
+		case errors.Is(err, ErrLeaseLost) || time.Since(renewed)+soon >= t.lease:
 			e.log(e.ctx, slog.LevelError, "", "tasks: the lease of this instance is lost; its runs are interrupted, and will be repeated", "error", err)
 			e.mu.Lock()
 			e.worker = ""
 			e.mu.Unlock()
 			e.interrupt(errLost)
-			if e.join(e.ctx) {
-				renewed = began
-			}
+			wait = 0
 		default:
 			e.complain("renew the lease of this instance", err)
 		}
-	})
+	}
 }
 
 // interrupt cancels all runs.

@@ -70,11 +70,15 @@ func (e *Engine) listen(ctx context.Context, req mcp.Request, next func(context.
 	}()
 	select {
 	case <-l.acked:
+	case out := <-done:
+		done <- out
+	}
+	select {
+	case <-l.acked:
 		if len(l.ids) > 0 {
 			l.serve(ctx)
 		}
-	case out := <-done:
-		return out.res, out.err
+	default: // it was refused
 	}
 	out := <-done
 	return out.res, out.err
