@@ -171,7 +171,8 @@ func Enable(s *elicit.Server, opts Options) *Engine {
 // not finished to other instances, or to the next start. Before it returns nothing is lost, and after it nothing runs here. It
 // ends all streams of subscriptions/listen that wait for tasks. It does not close the store.
 //
-// Stop serving requests first: http.Server.Shutdown, and with it wait for this. The error is ctx's, or the store's.
+// Call it at the same time as http.Server.Shutdown, which waits for the streams that this ends. The error is ctx's, or the
+// store's.
 func (e *Engine) Shutdown(ctx context.Context) error {
 	e.mu.Lock()
 	if e.idle == nil {
