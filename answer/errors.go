@@ -25,10 +25,11 @@ func (e *AnswerError) Unwrap() error { return e.Err }
 
 // A MissingError reports that a script has no answer to a question, or none to some of its required fields.
 type MissingError struct {
-	Key     string         // the question; empty when an older server told no key
-	Fields  []string       // the fields without an answer, in the server's order; empty for a form without fields
-	Given   map[string]any // the values that were there, by field: where a person can go on from
-	Message string         // what the server asks, in its words
+	Key      string         // the question; empty when an older server told no key
+	Fields   []string       // the fields without an answer, in the server's order; empty for a form without fields
+	Required []string       // those of Fields that an answer needs
+	Given    map[string]any // the values that were there, by field: where a person can go on from
+	Message  string         // what the server asks, in its words
 }
 
 func (e *MissingError) Error() string {

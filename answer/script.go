@@ -197,6 +197,9 @@ func (reply Reply) content(r *Request, fields []Field, known bool) (map[string]a
 			content[f.Name] = f.Default
 		case f.Required || !known:
 			missing.Fields = append(missing.Fields, f.Name)
+			if f.Required && f.Default == nil {
+				missing.Required = append(missing.Required, f.Name)
+			}
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(reply.Values)) {

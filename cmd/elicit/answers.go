@@ -3,7 +3,10 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
+	"slices"
+	"strings"
 
 	"github.com/elicit-go/elicit/answer"
 	"github.com/elicit-go/elicit/answer/browser"
@@ -44,7 +47,13 @@ func (f *answerFlags) answerer(con *console) (answer.Answerer, error) {
 		return nil, err
 	}
 	if person == nil {
-		return flags, nil
+		return answer.AnswererFunc(func(ctx context.Context, r *answer.Request) (*mcp.ElicitResult, error) {
+			res, err := flags.Answer(ctx, r)
+			if stray := f.stray(r.Asked); stray != "" && errors.As(err, new(*answer.MissingError)) {
+				err = fmt.Errorf("%w (%s names none of the questions asked so far: it begins with the key of a question, not with the name of a tool)", err, stray)
+			}
+			return res, err
+		}), nil
 	}
 	con.asks = true
 	return answer.AnswererFunc(func(ctx context.Context, r *answer.Request) (*mcp.ElicitResult, error) {
@@ -62,6 +71,24 @@ func (f *answerFlags) answerer(con *console) (answer.Answerer, error) {
 		}
 		return res, err
 	}), nil
+}
+
+// stray is the first flag that answers none of these questions, without its value; "" where there is none.
+func (f *answerFlags) stray(asked []string) string {
+	for _, a := range f.Answer {
+		name, _, _ := strings.Cut(a, "=")
+		if !slices.ContainsFunc(asked, func(key string) bool { return strings.HasPrefix(name, key+".") }) {
+			return "--answer " + name
+		}
+	}
+	for flag, keys := range map[string][]string{"accept": f.Accept, "decline": f.Decline, "cancel": f.Cancel} {
+		for _, key := range keys {
+			if !slices.Contains(asked, key) {
+				return "--" + flag + " " + key
+			}
+		}
+	}
+	return ""
 }
 
 // A person answers what the flags leave open, going on from the values given and told the note.

@@ -149,7 +149,13 @@ func TestCall(t *testing.T) {
 			try(t, append(base, "--decline="+key)...).want(t, exitOK, "Shipping cancelled: decline.\n")
 			try(t, append(base, "--cancel="+key)...).want(t, exitOK, "Shipping cancelled: cancel.\n")
 			try(t, append(base, "--accept="+key)...).want(t, exitUnanswered, "", `field "trackingNumber"`, "--answer "+key+".trackingNumber=VALUE", "Shipping cancelled: cancel.")
-			try(t, base...).want(t, exitUnanswered, "", `"trackingNumber"`)
+			try(t, base...).want(t, exitUnanswered, "", `"trackingNumber"`, "give --answer "+key+".trackingNumber=VALUE (or --decline ", "the other fields may be left out")
+			// The tool's name in the place of the key is the usual first mistake.
+			o := try(t, append(base, "--answer", "ShipOrder.trackingNumber=hush")...)
+			o.want(t, exitUnanswered, "", "--answer ShipOrder.trackingNumber names none of the questions asked so far", "--answer "+key+".trackingNumber=VALUE")
+			if strings.Contains(o.err, "hush") {
+				t.Errorf("a value is printed: %s", o.err)
+			}
 			try(t, append(base, "--answer", key+".trackingNumber=1", "--answer", key+".parcels=two")...).want(t, exitUnanswered, "", `"two" is not an integer`)
 			try(t, append(base, "--answer", key+".trackingNumer=1")...).want(t, exitUnanswered, "", `"trackingNumer"`, "it has", `"trackingNumber"`)
 		})

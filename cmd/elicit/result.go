@@ -74,13 +74,17 @@ const rejected = -32005
 // remedy names the flags that would have answered.
 func remedy(m *answer.MissingError) string {
 	var flags []string
-	for _, field := range m.Fields {
+	for _, field := range m.Required {
 		flags = append(flags, "--answer "+shellWord(m.Key+"."+field+"=VALUE"))
 	}
 	if len(flags) == 0 {
 		flags = append(flags, "--accept "+shellWord(m.Key))
 	}
-	return fmt.Sprintf("%s (or --decline %s)", strings.Join(flags, " "), shellWord(m.Key))
+	text := fmt.Sprintf("%s (or --decline %s)", strings.Join(flags, " "), shellWord(m.Key))
+	if len(m.Fields) > len(m.Required) {
+		text += "; the other fields may be left out"
+	}
+	return text
 }
 
 // shellWord quotes s for a shell where it needs it.
