@@ -32,12 +32,12 @@ type Options struct {
 type Browser struct {
 	o    Options
 	turn chan struct{} // holds a token while nobody is being asked
-	away time.Duration // the pause before a call is tried again while its page is open
+	away away          // while a page that was agreed to is not completed
 }
 
 // New makes a Browser.
 func New(opts *Options) *Browser {
-	b := &Browser{turn: make(chan struct{}, 1), away: firstPause}
+	b := &Browser{turn: make(chan struct{}, 1)}
 	if opts != nil {
 		b.o = *opts
 	}
@@ -57,12 +57,6 @@ func New(opts *Options) *Browser {
 	return b
 }
 
-// Pauses before a call is tried again whose page is not completed: the first, and what they grow to.
-const (
-	firstPause = 2 * time.Second
-	lastPause  = 30 * time.Second
-)
-
 // Answer implements [answer.Answerer]. Its errors are a form that cannot be shown, a machine without a free port, and the end
 // of ctx.
 func (b *Browser) Answer(ctx context.Context, r *answer.Request) (*mcp.ElicitResult, error) {
@@ -79,10 +73,10 @@ func (b *Browser) Ask(ctx context.Context, r *answer.Request, given map[string]a
 		return nil, context.Cause(ctx)
 	}
 	if r.Params.Mode == "url" && r.Waiting {
-		return b.wait(ctx)
+		return b.wait(ctx, r)
 	}
-	b.away = firstPause
-	p := &page{asked: r, note: answer.Plain(note), link: r.Link(), closed: b.o.Closed, done: make(chan outcome, 1)}
+	b.away.over()
+	p := &page{asked: r, note: answer.Plain(note), link: r.Link(), closed: b.o.Closed, done: make(chan outcome, 1), pressed: make(chan string, 1)}
 	if r.Params.Mode != "url" {
 		f, err := r.Form()
 		if err != nil {
@@ -100,14 +94,15 @@ func (b *Browser) Ask(ctx context.Context, r *answer.Request, given map[string]a
 			}
 		}
 	}
-	got, err := b.serve(ctx, p)
+	got, stop, err := b.serve(ctx, p)
 	if err != nil {
 		return nil, err
 	}
 	if got.action == answer.ActionAccept && r.Params.Mode == "url" {
-		if err := b.o.Open(ctx, p.link.Opened()); err != nil {
-			b.say("The page could not be opened here (" + err.Error() + "). Open it yourself: " + p.link.String())
-		}
+		b.openPage(ctx, p.link)
+		b.away.begin(ctx, p, stop)
+	} else {
+		stop()
 	}
 	res := &mcp.ElicitResult{Action: got.action}
 	if got.action == answer.ActionAccept && p.form != nil {
@@ -119,22 +114,6 @@ func (b *Browser) Ask(ctx context.Context, r *answer.Request, given map[string]a
 	return res, nil
 }
 
-// wait lets some time pass for a page that is open and not completed.
-func (b *Browser) wait(ctx context.Context) (*mcp.ElicitResult, error) {
-	if b.away == firstPause {
-		b.say("Waiting for the page to be completed; interrupt to stop.")
-	}
-	timer := time.NewTimer(b.away)
-	defer timer.Stop()
-	b.away = min(b.away*3/2, lastPause)
-	select {
-	case <-timer.C:
-		return &mcp.ElicitResult{Action: answer.ActionAccept}, nil
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	}
-}
-
 func (b *Browser) say(text string) { _, _ = io.WriteString(b.o.Out, answer.Plain(text)+"\n") }
 
 // An outcome is what a page ended with.
@@ -143,18 +122,17 @@ type outcome struct {
 	content []byte
 }
 
-// serve shows p until it is answered or closed.
-func (b *Browser) serve(ctx context.Context, p *page) (outcome, error) {
+// serve shows p until it is answered or closed. What it returns ends the server, which still has the last page to send.
+func (b *Browser) serve(ctx context.Context, p *page) (got outcome, stop func(), err error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		if listener, err = net.Listen("tcp", "[::1]:0"); err != nil {
-			return outcome{}, fmt.Errorf("no free port on this machine to show the page on: %w", err)
+			return outcome{}, nil, fmt.Errorf("no free port on this machine to show the page on: %w", err)
 		}
 	}
 	p.host = listener.Addr().String()
 	p.opened, p.path = newPath(), newPath()
-	alive, stop := context.WithCancel(ctx)
-	defer stop()
+	alive, end := context.WithCancel(ctx)
 	server := &http.Server{
 		Handler: p, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 64 << 10,
 		BaseContext: func(net.Listener) context.Context { return alive },
@@ -164,15 +142,20 @@ func (b *Browser) serve(ctx context.Context, p *page) (outcome, error) {
 		_ = server.Serve(listener)
 		close(served)
 	}()
-	defer func() {
-		// The last page still has to arrive; the held connection, which never ends by itself, is ended.
-		stop()
+	stop = func() {
+		// The held connection, which never ends by itself, is ended.
+		end()
 		limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
 		defer cancel()
 		if server.Shutdown(limit) != nil {
 			_ = server.Close()
 		}
 		<-served
+	}
+	defer func() {
+		if err != nil {
+			stop()
+		}
 	}()
 
 	url := "http://" + p.host + p.opened
@@ -188,7 +171,7 @@ func (b *Browser) serve(ctx context.Context, p *page) (outcome, error) {
 	for {
 		select {
 		case got := <-p.done:
-			return got, nil
+			return got, stop, nil
 		case <-watch.C:
 			if p.isClosed() {
 				p.finish(outcome{action: answer.ActionCancel})
@@ -196,7 +179,7 @@ func (b *Browser) serve(ctx context.Context, p *page) (outcome, error) {
 		case <-timeout.C:
 			p.finish(outcome{action: answer.ActionCancel})
 		case <-ctx.Done():
-			return outcome{}, context.Cause(ctx)
+			return outcome{}, nil, context.Cause(ctx)
 		}
 	}
 }

@@ -18,5 +18,6 @@
 // the server is gone.
 //
 // A page that a server wants opened (a URL question) is shown with its whole address and what looks suspicious about it, and is
-// opened only after a yes.
+// opened only after a yes. Until it is completed the call is tried again by itself; where the person was asked, they can have
+// it tried at once, open the page again, or stop.
 package browser

@@ -59,12 +59,19 @@ type page struct {
 	review   json.RawMessage // what is being reviewed; nil while it is filled in
 	ended    bool
 	action   string // at the end
+	stopped  bool   // the person does not wait any longer for the page that was agreed to
 	open     int    // held connections
 	seen     bool   // there was one
 	gone     time.Time
 	busy     int // requests being answered
 
-	done chan outcome
+	done    chan outcome
+	pressed chan string // buttons, while the page that was agreed to is not completed
+}
+
+// isAway tells whether the question was answered by a yes to a page. p.mu is held.
+func (p *page) isAway() bool {
+	return p.ended && p.form == nil && p.action == answer.ActionAccept && !p.stopped
 }
 
 // finish ends the page, once.
@@ -190,9 +197,9 @@ func (p *page) post(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	p.mu.Lock()
-	ended := p.ended
+	last := p.ended && !p.isAway()
 	p.mu.Unlock()
-	if ended { // The server is about to go.
+	if last { // The server is about to go.
 		p.show(w, http.StatusOK)
 		return
 	}
@@ -204,6 +211,15 @@ func (p *page) post(w http.ResponseWriter, r *http.Request) {
 func (p *page) press(button string, posted url.Values) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.isAway() {
+		p.stopped = button == "stop"
+		select {
+		case p.pressed <- button:
+		case <-p.pressed: // The last one counts.
+			p.pressed <- button
+		}
+		return true
+	}
 	if p.ended {
 		return false
 	}
@@ -248,7 +264,7 @@ type view struct {
 	Style                     template.CSS
 	Address, Name, Tool, Note string
 	Message                   string
-	Kind                      string // "form", "review", "confirm", "credential", "url", "end"
+	Kind                      string // "form", "review", "confirm", "credential", "url", "away", "end"
 	Action, Open, Ended       string
 	Fields                    template.HTML
 	Answers                   []answered
@@ -269,8 +285,13 @@ func (p *page) view() (view, error) {
 		Note: p.note, Message: r.Message(), Action: p.path, Open: p.path + "/open", Link: p.link,
 	}
 	switch {
+	case p.isAway():
+		v.Kind, v.Open = "away", ""
 	case p.ended:
 		v.Kind, v.Ended, v.Open = "end", p.action, ""
+		if p.stopped {
+			v.Ended = "stop"
+		}
 	case p.form == nil:
 		v.Kind = "url"
 		if p.link.Refused != nil {

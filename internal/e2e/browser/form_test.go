@@ -16,6 +16,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 	"github.com/elicit-go/elicit/answer"
+	"github.com/elicit-go/elicit/answer/browser"
 	"github.com/elicit-go/elicit/internal/e2e/harness"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -153,6 +154,104 @@ func TestURL(t *testing.T) {
 	}
 	b.do(chromedp.Click(`button[value=cancel]`))
 	a.want("cancel", "")
+}
+
+// While the page is not completed, the call is tried again by itself or at once, the page opened again, and the waiting stopped.
+func TestAway(t *testing.T) {
+	b := chromium(t)
+	opened := make(chan string, 8)
+	person := browser.New(&browser.Options{Out: t.Output(), Open: func(_ context.Context, url string) error {
+		opened <- url
+		return nil
+	}})
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	const page = "https://mcp.example.com/connect?ticket=abc"
+	answers := make(chan string)
+	ask := func(waiting bool) {
+		go func() {
+			res, err := person.Answer(ctx, &answer.Request{Key: "q", Server: "https://mcp.example.com/", Waiting: waiting,
+				Params: &mcp.ElicitParams{Mode: "url", Message: "Connect your account", URL: page}})
+			if err != nil {
+				answers <- err.Error()
+				return
+			}
+			answers <- res.Action
+		}()
+	}
+	want := func(from <-chan string, want string) {
+		t.Helper()
+		select {
+		case got := <-from:
+			if got != want {
+				t.Errorf("got %q, want %q", got, want)
+			}
+		case <-time.After(40 * time.Second):
+			t.Fatalf("no %q comes", want)
+		}
+	}
+	ask(false)
+	b.do(chromedp.Navigate(<-opened))
+	b.wait("Open this page?")
+	b.do(chromedp.Click(`button[value=accept]`))
+	want(opened, page)
+	want(answers, "accept")
+	b.wait("The page opens in another tab.", "the call goes on by itself", "mcp.example.com")
+	axe(b)
+	shot(b, "browser-away")
+
+	ask(true)
+	want(answers, "accept") // By itself.
+	ask(true)
+	b.do(chromedp.Click(`button[value=open]`))
+	want(opened, page)
+	b.do(chromedp.Click(`button[value=retry]`))
+	want(answers, "accept")
+	b.do(chromedp.Reload()) // Presses nothing again.
+	b.wait("The page opens in another tab.")
+	b.do(chromedp.Click(`button[value=stop]`)) // While the call is being tried.
+	b.wait("Stopped.", "You can close this one.")
+	ask(true)
+	want(answers, "cancel")
+
+	// Another question takes the place of one whose call has gone on.
+	ask(false)
+	b.do(chromedp.Navigate(<-opened))
+	b.wait("Open this page?")
+	b.do(chromedp.Click(`button[value=accept]`))
+	want(opened, page)
+	want(answers, "accept")
+	here := eval[string](b, `location.href`)
+	ask(false)
+	second := <-opened
+	if res, err := http.Get(here); err == nil {
+		res.Body.Close()
+		t.Errorf("the page before is still there: %s", res.Status)
+	}
+	b.do(chromedp.Navigate(second))
+	b.wait("Open this page?")
+	b.do(chromedp.Click(`button[value=decline]`))
+	b.wait("Declined.")
+	want(answers, "decline")
+	// And the end of the call takes it away.
+	ask(false)
+	b.do(chromedp.Navigate(<-opened))
+	b.wait("Open this page?")
+	b.do(chromedp.Click(`button[value=accept]`))
+	want(opened, page)
+	want(answers, "accept")
+	here = eval[string](b, `location.href`)
+	cancel()
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+		res, err := http.Get(here)
+		if err != nil {
+			break
+		}
+		res.Body.Close()
+		if time.Now().After(deadline) {
+			t.Fatal("the page outlives its call")
+		}
+	}
 }
 
 // All of it is text.
