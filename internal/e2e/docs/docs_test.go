@@ -29,6 +29,7 @@ const root = "../../.."
 // imports are those that blocks may leave out, by the name of the package.
 var imports = map[string]string{
 	"elicit": "github.com/elicit-go/elicit", "form": "github.com/elicit-go/elicit/form", "answer": "github.com/elicit-go/elicit/answer", "browser": "github.com/elicit-go/elicit/answer/browser",
+	"page": "github.com/elicit-go/elicit/page", "url": "net/url",
 	"elicittest": "github.com/elicit-go/elicit/elicittest", "streamable": "github.com/elicit-go/elicit/streamable",
 	"mcp": "github.com/modelcontextprotocol/go-sdk/mcp", "auth": "github.com/modelcontextprotocol/go-sdk/auth",
 	"json": "encoding/json", "http": "net/http", "httptest": "net/http/httptest", "base64": "encoding/base64", "slog": "log/slog", "rand": "crypto/rand", "sql": "database/sql",
