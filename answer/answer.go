@@ -38,6 +38,9 @@ type Request struct {
 	Exact bool
 	// Round counts the requests of this call from 1. Older protocols ask within one request: it stays 1.
 	Round int
+	// TaskID is the id of the task that asks; empty when it is no task. What a server counts at the end of a task's keys,
+	// ship#2, is not in Key.
+	TaskID string
 	// Time counts the askings of this key in this call from 1; 0 outside of a [CallTool].
 	Time int
 	// Asked lists the keys this call was asked so far, those of this round included, in the server's order.

@@ -35,13 +35,20 @@ var (
 // On sessions of older protocols the server asks while the request runs: then the questions arrive at the session's
 // [Handler], which passes them on to a while CallTool runs.
 //
+// When the call becomes a task (tasks extension), CallTool follows that to its end: it looks at the task as often as the
+// server wants, and when the server tells of a change; has a answer its questions, each once; and returns the tool's
+// result. [Options].Task is told what it sees. While the server cannot be reached, it tries again for 5 minutes. The task does
+// not depend on this: when ctx ends, when a question cannot be answered or the server stays away, the task is left as it
+// is, questions open, and the error is a [*TaskError] with its id. Go on with [WaitTask], or end the task with [CancelTask].
+// Sessions of [Connect] and [ConnectTransport] declare the extension, on CallTool's requests alone.
+//
 // a may be nil: then [Options].Answerer answers, and without one a question is an [*AnswerError] with
 // [ErrNoAnswerer]. p is not changed.
 //
 // Errors: an [*AnswerError] when a question could not be answered; the result the server ended the call with, having
 // been told "cancel", is returned beside it when there is one. An [*UnsupportedError] when the server asks for
-// something else than an answer of a person, a [*ResultTypeError] when it answers with a task or a result type of the
-// future, a [*RoundsError] after 100 rounds of questions or 1000 of waiting, a *jsonrpc.Error (with errors.As) when it
+// something else than an answer of a person, a [*TaskError] for every end of a task but a result, a [*ResultTypeError]
+// when it answers with a result type of the future, or with a task on a session from elsewhere, a [*RoundsError] after 100 rounds of questions or 1000 of waiting, a *jsonrpc.Error (with errors.As) when it
 // refuses the call, an [*HTTPError] when an HTTP status is all that comes back. A tool that failed is not an error here but a result with IsError.
 //
 // The session should come from [Connect] or through [Wrap]: then StructuredContent is the server's own text, a
@@ -92,6 +99,9 @@ func CallTool(ctx context.Context, cs *mcp.ClientSession, p *mcp.CallToolParams,
 		reply, err := replyOf(c, res)
 		if err != nil {
 			return nil, err
+		}
+		if reply.task != nil {
+			return c.follow(ctx, reply.task)
 		}
 		if failure := c.failed(); failure != nil {
 			if reply.complete {
@@ -178,7 +188,8 @@ type reply struct {
 	complete  bool
 	questions []asked
 	state     string
-	exact     bool // the server's own text
+	exact     bool  // the server's own text
+	task      *Task // the server's handle
 }
 
 type asked struct {
@@ -192,9 +203,7 @@ func replyOf(c *call, res *mcp.CallToolResult) (reply, error) {
 	raw := c.take()
 	exact := raw != nil
 	if exact {
-		if v, ok := rawjson.Get(raw, "structuredContent"); ok && res.StructuredContent != nil {
-			res.StructuredContent = json.RawMessage(bytes.Clone(v))
-		}
+		keepStructured(res, raw)
 	} else {
 		// Someone else's transport. Only an empty result can be of a type that the SDK does not know.
 		if !res.NeedsInput() && (len(res.Content) > 0 || res.StructuredContent != nil || res.IsError) {
@@ -204,6 +213,13 @@ func replyOf(c *call, res *mcp.CallToolResult) (reply, error) {
 		if raw, err = json.Marshal(res); err != nil {
 			return reply{}, fmt.Errorf("calling tool %q: %w", c.tool, err)
 		}
+	}
+	if typ, err := resultType(raw); exact && err == nil && typ == "task" && c.follows() {
+		t, err := readTask(raw, c.tool)
+		if err != nil {
+			return reply{}, fmt.Errorf("calling tool %q: the server's task is broken: %w", c.tool, err)
+		}
+		return reply{task: t}, nil
 	}
 	r, err := readReply(raw, c.tool)
 	r.exact = exact
@@ -236,23 +252,39 @@ func readReply(raw []byte, tool string) (reply, error) {
 	if !ok || rawjson.Kind(requests) == 'n' {
 		return r, nil
 	}
+	if r.questions, err = readQuestions(requests); err != nil {
+		return reply{}, broken(err.Error())
+	}
+	return r, nil
+}
+
+// maxQuestions is how many questions a server may ask at once.
+const maxQuestions = 100
+
+// readQuestions reads inputRequests.
+func readQuestions(requests []byte) ([]asked, error) {
 	if rawjson.Kind(requests) != '{' {
-		return reply{}, broken("inputRequests is not an object")
+		return nil, errors.New("inputRequests is not an object")
 	}
 	if name, dup := rawjson.Duplicate(requests, false); dup {
-		return reply{}, broken(fmt.Sprintf("inputRequests has the key %q twice", name))
+		return nil, fmt.Errorf("inputRequests has the key %q twice", name)
 	}
+	var questions []asked
 	for name, value := range rawjson.Members(requests) {
+		if len(questions) == maxQuestions {
+			return nil, fmt.Errorf("inputRequests has more than %d questions", maxQuestions)
+		}
 		var q asked
 		q.key, _ = rawjson.String(name)
 		method, _ := rawjson.Get(value, "method")
+		var ok bool
 		if q.method, ok = rawjson.String(method); !ok {
-			return reply{}, broken(fmt.Sprintf("%s has no method", question(q.key)))
+			return nil, fmt.Errorf("%s has no method", question(q.key))
 		}
 		q.params, _ = rawjson.Get(value, "params")
-		r.questions = append(r.questions, q)
+		questions = append(questions, q)
 	}
-	return r, nil
+	return questions, nil
 }
 
 // resultType is the resultType of a raw result; "" when it has none.

@@ -49,7 +49,7 @@ func TestCallToolSendsTheSecondPost(t *testing.T) {
 			if string(r.params["arguments"]) != "{}" || string(r.params["name"]) != `"ShipOrder"` {
 				t.Errorf("round %d: %s", i+1, r.body)
 			}
-			if got := string(r.params["_meta"]); !strings.Contains(got, `"io.modelcontextprotocol/clientCapabilities":{"elicitation":{"form":{}}}`) {
+			if got := string(r.params["_meta"]); !strings.Contains(got, `"io.modelcontextprotocol/clientCapabilities":{"elicitation":{"form":{}},"extensions":{"io.modelcontextprotocol/tasks":{}}}`) {
 				t.Errorf("round %d: _meta %s", i+1, got)
 			}
 			for name, want := range map[string]string{"Mcp-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": "ShipOrder"} {
@@ -200,10 +200,13 @@ func TestCallToolErrors(t *testing.T) {
 		result string
 		check  func(error) bool
 	}{
-		"task": {`{"resultType":"task","taskId":"1","status":"working"}`, func(err error) bool {
+		"future type": {`{"resultType":"later"}`, func(err error) bool {
 			var e *answer.ResultTypeError
-			return errors.As(err, &e) && e.Type == "task"
+			return errors.As(err, &e) && e.Type == "later"
 		}},
+		"task without id":      {`{"resultType":"task","status":"working"}`, contains("task is broken: it has no taskId")},
+		"task in no status":    {`{"resultType":"task","taskId":"1","status":"paused"}`, contains(`its status is "paused", which this client does not know`)},
+		"task without methods": {`{"resultType":"task","taskId":"1","status":"working"}`, contains("the server has no tasks")},
 		"sampling": {`{"resultType":"input_required","inputRequests":{"ok":` + oneQuestion + `,"model":{"method":"sampling/createMessage","params":{"messages":[],"maxTokens":1}}}}`, func(err error) bool {
 			var e *answer.UnsupportedError
 			return errors.As(err, &e) && e.Key == "model" && e.Method == "sampling/createMessage"

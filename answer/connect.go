@@ -25,6 +25,9 @@ type Options struct {
 	// Progress is told how far a [CallTool] has come, when the server says so. It is called from several goroutines; nil asks
 	// for no progress.
 	Progress func(*mcp.ProgressNotificationParams)
+	// Task is told of the tasks that [CallTool] and [WaitTask] follow: first of the handle, which a program may want to keep
+	// for the case that it is killed, then of what each look at the task shows, changed or not. It must not change the Task.
+	Task func(*Task)
 	// HTTPClient sends the requests; nil is http.DefaultClient. Where it has no CheckRedirect, redirects to another
 	// origin, and such that lose the body, are errors naming the address.
 	HTTPClient *http.Client
@@ -85,6 +88,7 @@ func Connect(ctx context.Context, impl *mcp.Implementation, endpoint string, opt
 		origin: origin, header: header, wire: o.Wire,
 	}
 	client.Transport = rt
+	rt.keeper.streams.set(&httpStreamer{endpoint: endpoint, client: &client})
 
 	connected := rt.connecting(ctx)
 	type outcome struct {
@@ -150,7 +154,7 @@ func ConnectTransport(ctx context.Context, impl *mcp.Implementation, transport m
 
 // keeper is what the connection's transport keeps, and knows of the options.
 func (o *Options) keeper(server string) keeper {
-	return keeper{server: server, answerer: o.Answerer, sample: samplerOf(o.Client), roots: o.Roots, progress: o.Progress != nil}
+	return keeper{server: server, answerer: o.Answerer, sample: samplerOf(o.Client), roots: o.Roots, progress: o.Progress != nil, task: o.Task, streams: &streams{}}
 }
 
 // client is the SDK's client as the options want it.
@@ -183,7 +187,8 @@ func (o *Options) client(impl *mcp.Implementation) *mcp.Client {
 	if o.Answerer != nil {
 		c.AddReceivingMiddleware(newHandler(o.Answerer).middleware)
 	}
-	c.AddSendingMiddleware(explain)
+	addTaskMethods(c)
+	c.AddSendingMiddleware(declareTasks, explain)
 	addRoots(c, o.Roots)
 	return c
 }

@@ -17,6 +17,12 @@
 // [CallTool] drives the call to its end, over as many rounds as the server needs (protocol 2026-07-28, Multi Round-Trip
 // Requests), and works the same for older servers, which ask over the live session while one request runs.
 //
+// # Calls that take days
+//
+// A server may answer with a task, a handle to a call that goes on without the request (tasks extension). [CallTool]
+// follows it to its end all the same. [Options].Task is told its id, with which [WaitTask] goes on in another process,
+// [GetTask] looks at it and [CancelTask] ends it.
+//
 // # Three names
 //
 // ShipOrder is the tool, ship the key of the question it asks, trackingNumber a field of its form. A [Script] is written

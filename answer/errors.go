@@ -10,7 +10,8 @@ import (
 var ErrNoAnswerer = errors.New("no Answerer is registered: pass one to answer.CallTool or set answer.Options.Answerer")
 
 // An AnswerError reports that a question could not be answered. The server was told "cancel" instead and finished the
-// call its way: [CallTool] returns its closing result, if it gave one, beside this error.
+// call its way: [CallTool] returns its closing result, if it gave one, beside this error. Within a [*TaskError] the server
+// was told nothing: the question is still open.
 type AnswerError struct {
 	Tool string // the tool that asked
 	Key  string // the question
@@ -18,7 +19,7 @@ type AnswerError struct {
 }
 
 func (e *AnswerError) Error() string {
-	return fmt.Sprintf("answering %s of tool %q: %v", question(e.Key), e.Tool, e.Err)
+	return fmt.Sprintf("answering %s%s: %v", question(e.Key), ofTool(e.Tool), e.Err)
 }
 
 func (e *AnswerError) Unwrap() error { return e.Err }
@@ -76,7 +77,8 @@ func (e *UnsupportedError) Error() string {
 	return fmt.Sprintf("tool %q asked %s by %q, which this client did not declare and cannot answer: the server must ask by elicitation/create", e.Tool, question(e.Key), PlainLine(e.Method))
 }
 
-// A ResultTypeError reports a result of a type that [CallTool] cannot bring to an end, such as "task".
+// A ResultTypeError reports a result of a type that [CallTool] cannot bring to an end: one of the future, or "task" on a
+// session that is not of [Connect] or [ConnectTransport].
 type ResultTypeError struct {
 	Tool string // the tool called
 	Type string // the result's resultType
@@ -84,7 +86,7 @@ type ResultTypeError struct {
 
 func (e *ResultTypeError) Error() string {
 	if e.Type == "task" {
-		return fmt.Sprintf("tool %q answered with a task, which this client did not declare and cannot follow", e.Tool)
+		return fmt.Sprintf("tool %q answered with a task, which only sessions of answer.Connect and answer.ConnectTransport declare and can follow", e.Tool)
 	}
 	return fmt.Sprintf("tool %q answered with a result of type %q, which this client does not know", e.Tool, PlainLine(e.Type))
 }
@@ -101,6 +103,14 @@ func (e *RoundsError) Error() string {
 		return fmt.Sprintf("tool %q was not ready after %d retries without a question; call it again later", e.Tool, e.Rounds)
 	}
 	return fmt.Sprintf("tool %q asked in %d rounds without an end, and was given up", e.Tool, e.Rounds)
+}
+
+// ofTool names the tool in a sentence, where it is known: a task may have been begun by another process.
+func ofTool(tool string) string {
+	if tool == "" {
+		return ""
+	}
+	return fmt.Sprintf(" of tool %q", tool)
 }
 
 func question(key string) string {

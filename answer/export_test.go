@@ -18,3 +18,22 @@ func SetMaxMessage(t *testing.T, n int) {
 	maxMessage = n
 	t.Cleanup(func() { maxMessage = before })
 }
+
+// TaskTimes are those of following tasks. Zero leaves one as it is.
+type TaskTimes struct{ Request, Outage, Retry, Listened, Watch, Grace, Relisten time.Duration }
+
+// SetTaskTimes sets them for one test.
+func SetTaskTimes(t *testing.T, to TaskTimes) {
+	for _, v := range []struct {
+		p  *time.Duration
+		to time.Duration
+	}{{&requestTimeout, to.Request}, {&outage, to.Outage}, {&firstRetry, to.Retry}, {&lastRetry, to.Retry}, {&listenedPoll, to.Listened},
+		{&watchPoll, to.Watch}, {&expiryGrace, to.Grace}, {&relisten, to.Relisten}} {
+		if v.to == 0 {
+			continue
+		}
+		before := *v.p
+		*v.p = v.to
+		t.Cleanup(func() { *v.p = before })
+	}
+}

@@ -32,6 +32,8 @@ type call struct {
 	agreed   map[string]bool // the pages that were agreed to
 	times    map[string]int  // how often each key was asked
 	failure  *AnswerError    // the first; nothing is asked after it
+	task     bool            // a request about a task, which the session outlives: the SDK ends it for what a proxy may say meanwhile
+	meta     json.RawMessage // of the request
 }
 
 // sessions has the *keeper of each session that came from here and is open.
@@ -59,11 +61,14 @@ var (
 	lastCall   atomic.Uint64
 )
 
+func newCall(cs *mcp.ClientSession, tool string, a Answerer) *call {
+	return &call{session: cs, tool: tool, answerer: a,
+		previous: map[string]*mcp.ElicitResult{}, agreed: map[string]bool{}, times: map[string]int{}}
+}
+
 func startCall(cs *mcp.ClientSession, tool string, a Answerer) *call {
-	c := &call{
-		id: strconv.FormatUint(lastCall.Add(1), 10), session: cs, tool: tool, answerer: a,
-		previous: map[string]*mcp.ElicitResult{}, agreed: map[string]bool{}, times: map[string]int{},
-	}
+	c := newCall(cs, tool, a)
+	c.id = strconv.FormatUint(lastCall.Add(1), 10)
 	inflightMu.Lock()
 	defer inflightMu.Unlock()
 	inflight[cs] = append(inflight[cs], c)
@@ -111,6 +116,36 @@ func (c *call) connected(k *keeper) {
 	if c.answerer == nil {
 		c.answerer = k.answerer
 	}
+}
+
+// noteMeta notes what describes the client in the _meta of the call's requests, for others about the same.
+func (c *call) noteMeta(meta map[string]any) {
+	about := map[string]any{}
+	for _, name := range []string{mcp.MetaKeyProtocolVersion, mcp.MetaKeyClientInfo, mcp.MetaKeyClientCapabilities} {
+		about[name] = meta[name]
+	}
+	if data, err := json.Marshal(about); err == nil {
+		c.meta = data
+	}
+}
+
+// follow drives the task that a call has become to its end.
+func (c *call) follow(ctx context.Context, t *Task) (*mcp.CallToolResult, error) {
+	if failure := c.failed(); failure != nil {
+		return nil, &TaskError{Task: t, Err: failure}
+	}
+	f, err := follow(c.session, t.ID)
+	if err != nil {
+		return nil, err
+	}
+	f.call, f.meta = c, c.meta
+	return f.wait(ctx, t)
+}
+
+// follows reports whether the call's session can follow tasks.
+func (c *call) follows() bool {
+	_, ok := sessions.Load(c.session)
+	return ok
 }
 
 // keep stores a result's exact text until CallTool takes it.
@@ -165,7 +200,36 @@ func (c *call) announce(keys ...string) {
 // ask has r answered, by other when the call has no Answerer of its own. Once an answer has failed, every question is
 // cancelled without asking.
 func (c *call) ask(ctx context.Context, r *Request, other Answerer) *mcp.ElicitResult {
+	a := c.prepare(r, other)
+	if c.failed() != nil {
+		return &mcp.ElicitResult{Action: ActionCancel}
+	}
+	res, err := ask(ctx, a, r)
 	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.remember(r, res)
+	if err != nil {
+		c.failure = &AnswerError{Tool: c.tool, Key: r.Key, Err: err}
+	}
+	return res
+}
+
+// askTask has a question of a task answered. When that fails, the server is told nothing: the question stays open.
+func (c *call) askTask(ctx context.Context, r *Request) (*mcp.ElicitResult, error) {
+	res, err := ask(ctx, c.prepare(r, nil), r)
+	if err != nil {
+		return nil, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.remember(r, res)
+	return res, nil
+}
+
+// prepare completes r, and returns who answers it.
+func (c *call) prepare(r *Request, other Answerer) Answerer {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	a := c.answerer
 	if a == nil {
 		a = other
@@ -179,23 +243,15 @@ func (c *call) ask(ctx context.Context, r *Request, other Answerer) *mcp.ElicitR
 	r.Waiting = c.waitsFor(r)
 	c.times[r.Key]++
 	r.Time = c.times[r.Key]
-	failed := c.failure != nil
-	c.mu.Unlock()
+	return a
+}
 
-	if failed {
-		return &mcp.ElicitResult{Action: ActionCancel}
-	}
-	res, err := ask(ctx, a, r)
-	c.mu.Lock()
-	defer c.mu.Unlock()
+// remember notes an answer. c.mu is held.
+func (c *call) remember(r *Request, res *mcp.ElicitResult) {
 	c.previous[r.Key] = res
 	if r.Params.Mode == "url" && res.Action == ActionAccept {
 		c.agreed[r.Params.URL] = true
 	}
-	if err != nil {
-		c.failure = &AnswerError{Tool: c.tool, Key: r.Key, Err: err}
-	}
-	return res
 }
 
 // waitsFor tells whether r only asks again for a page that was agreed to. c.mu is held.

@@ -50,6 +50,8 @@ type keeper struct {
 	sample   sampler  // may be nil
 	roots    []*Root  // nil: not declared
 	progress bool     // somebody wants to know
+	task     func(*Task)
+	streams  *streams // nil: tasks are not followed
 }
 
 // maxDepth is how deeply an incoming message may nest. The questions themselves are flat; tool output may be anything.

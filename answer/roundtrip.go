@@ -15,6 +15,7 @@ import (
 	"sync/atomic"
 
 	"github.com/elicit-go/elicit/internal/rawjson"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
 
 // maxMessage bounds one message of a server, in bytes. A variable for tests.
@@ -119,8 +120,18 @@ func (t *roundTripper) RoundTrip(req *http.Request) (*http.Response, error) {
 		t.tap(head)
 		if e := statusError(res.StatusCode, media, data); req.Method == http.MethodPost && e != nil {
 			noteFault(ctx, e)
+			if c != nil && c.task {
+				return nil, e
+			}
 		} else {
 			noteFault(ctx, nil)
+		}
+		if c != nil && c.task {
+			if _, err := jsonrpc.DecodeMessage(data); err != nil || media != "application/json" && res.StatusCode < 300 {
+				err = fmt.Errorf("the server answered with something else than a message of MCP: %d bytes of %q", len(data), PlainLine(media))
+				noteFault(ctx, err)
+				return nil, err
+			}
 		}
 		if media == "application/json" && res.StatusCode < 300 {
 			data = t.keeper.message(data, c, id)

@@ -45,7 +45,9 @@ func (t *keepingTransport) Connect(ctx context.Context) (mcp.Connection, error) 
 	if err != nil {
 		return nil, err
 	}
-	return &keepingConn{Connection: conn, keeper: t.keeper, wire: t.wire, calls: map[jsonrpc.ID]*call{}}, nil
+	c := &keepingConn{Connection: conn, keeper: t.keeper, wire: t.wire, calls: map[jsonrpc.ID]*call{}}
+	t.keeper.streams.set(c)
+	return c, nil
 }
 
 // A keepingConn pairs results with the calls they belong to by their ids.
@@ -56,7 +58,8 @@ type keepingConn struct {
 
 	mu    sync.Mutex
 	calls map[jsonrpc.ID]*call
-	count int // of messages
+	open  map[string]*connStream // by the id of their requests
+	count int                    // of messages
 }
 
 // tap shows a message as the SDK writes or has read it.
@@ -94,11 +97,14 @@ func (c *keepingConn) Write(ctx context.Context, msg jsonrpc.Message) error {
 }
 
 func (c *keepingConn) Read(ctx context.Context) (jsonrpc.Message, error) {
-	msg, err := c.Connection.Read(ctx)
-	if err != nil {
-		return msg, err
+	var msg jsonrpc.Message
+	for ours := true; ours; ours = c.streamed(msg) {
+		var err error
+		if msg, err = c.Connection.Read(ctx); err != nil {
+			return msg, err
+		}
+		c.tap(WireReceived, msg)
 	}
-	c.tap(WireReceived, msg)
 	switch m := msg.(type) {
 	case *jsonrpc.Request:
 		if m.Method == methodElicit {
