@@ -20,7 +20,7 @@ func SetMaxMessage(t *testing.T, n int) {
 }
 
 // TaskTimes are those of following tasks. Zero leaves one as it is.
-type TaskTimes struct{ Request, Outage, Retry, Listened, Watch, Grace, Relisten time.Duration }
+type TaskTimes struct{ Request, Outage, Retry, Listened, Watch, Grace, Relisten, MinPoll time.Duration }
 
 // SetTaskTimes sets them for one test.
 func SetTaskTimes(t *testing.T, to TaskTimes) {
@@ -28,7 +28,7 @@ func SetTaskTimes(t *testing.T, to TaskTimes) {
 		p  *time.Duration
 		to time.Duration
 	}{{&requestTimeout, to.Request}, {&outage, to.Outage}, {&firstRetry, to.Retry}, {&lastRetry, to.Retry}, {&listenedPoll, to.Listened},
-		{&watchPoll, to.Watch}, {&expiryGrace, to.Grace}, {&relisten, to.Relisten}} {
+		{&watchPoll, to.Watch}, {&expiryGrace, to.Grace}, {&relisten, to.Relisten}, {&minPoll, to.MinPoll}} {
 		if v.to == 0 {
 			continue
 		}

@@ -356,15 +356,20 @@ func (f *follower) send(ctx context.Context, method string, p taskParams) ([]byt
 	raw := c.take()
 	f.meta = c.meta
 	switch {
+	case raw != nil && rawjson.Kind(raw) != '{', raw == nil && err == nil:
+		return nil, &brokenError{fmt.Sprintf("%s: the server's result is no object, or nests too deeply", method)}
 	case err != nil && ctx.Err() != nil:
 		return nil, context.Cause(ctx)
 	case err != nil:
 		return nil, c.because(err)
-	case raw == nil || rawjson.Kind(raw) != '{':
-		return nil, fmt.Errorf("%s: the server's result is no object, or nests too deeply", method)
 	}
 	return raw, nil
 }
+
+// A brokenError reports a result that makes no sense.
+type brokenError struct{ text string }
+
+func (e *brokenError) Error() string { return e.text }
 
 // rpcError is the JSON-RPC error that the server answered with; nil when that is not what went wrong.
 func rpcError(err error) *jsonrpc.Error {
@@ -423,7 +428,10 @@ func transient(err error) bool {
 	const rejected = -32005 // The SDK's word for what its transport could not send.
 	var status *HTTPError
 	var rpc *jsonrpc.Error
+	var broken *brokenError
 	switch {
+	case errors.As(err, &broken):
+		return false
 	case errors.As(err, &status):
 		return status.Status >= 500 || status.Status == http.StatusRequestTimeout || status.Status == http.StatusTooEarly || status.Status == http.StatusTooManyRequests
 	case errors.Is(err, mcp.ErrConnectionClosed), errors.Is(err, mcp.ErrSessionMissing):

@@ -96,6 +96,9 @@ func (k *keeper) params(params []byte, key, id string) []byte {
 // so that its own retries stay out of the way and no question of a kind it does not know fails the call.
 func (k *keeper) result(result []byte, c *call) []byte {
 	if rawjson.Kind(result) != '{' {
+		if c != nil {
+			c.keep(result)
+		}
 		return result
 	}
 	typ, err := resultType(result)

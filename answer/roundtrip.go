@@ -121,7 +121,7 @@ func (t *roundTripper) RoundTrip(req *http.Request) (*http.Response, error) {
 		if e := statusError(res.StatusCode, media, data); req.Method == http.MethodPost && e != nil {
 			noteFault(ctx, e)
 			if c != nil && c.task {
-				return nil, e
+				return nil, errors.New(e.Error()) // Not e, which is to wrap what the SDK makes of this.
 			}
 		} else {
 			noteFault(ctx, nil)

@@ -174,11 +174,13 @@ func (k *keeper) modern(cs *mcp.ClientSession) bool {
 
 // Bounds on what a server can make a client do for one task, beside those on rounds.
 const (
-	minPoll     = 100 * time.Millisecond
 	maxPoll     = time.Hour
 	defaultPoll = time.Second // the extension names none
 	maxAsked    = 1000        // questions of one task
 )
+
+// minPoll is the least time between two looks. A variable for tests.
+var minPoll = 100 * time.Millisecond
 
 // readTask reads a handle or what tasks/get returns.
 func readTask(raw []byte, tool string) (*Task, error) {
