@@ -9,6 +9,7 @@
 //	elicit preview FILE              shows a form as its users will see it
 //	elicit check URL [TOOL]          tests a server against the specification
 //	elicit keygen                    a fresh secret for elicit.Options.Secrets
+//	elicit vet ./...                 finds mistakes in the use of elicit that compile; also a go vet -vettool
 //	elicit doc                       writes what doc comments say into Go code, for forms to show
 //	elicit completion bash           a script that completes command lines, also for zsh and fish
 //	elicit version
@@ -29,6 +30,7 @@ import (
 	"syscall"
 
 	"github.com/alecthomas/kong"
+	"github.com/elicit-go/elicit/lint"
 )
 
 // Exit codes. Scripts rely on them.
@@ -48,6 +50,7 @@ type cli struct {
 	Check      checkCmd      `cmd:"" help:"Test an MCP server from outside against the specification."`
 	Preview    previewCmd    `cmd:"" help:"Show a form, from a schema or a result that asks, as its users will see it."`
 	Keygen     keygenCmd     `cmd:"" help:"Print a fresh secret for elicit.Options.Secrets."`
+	Vet        vetCmd        `cmd:"" passthrough:"" help:"Find mistakes in the use of elicit that compile."`
 	Doc        docCmd        `cmd:"" passthrough:"" help:"Write what doc comments say into Go code, for forms to show."`
 	Completion completionCmd `cmd:"" help:"Print a script that completes command lines in your shell."`
 	Version    versionCmd    `cmd:"" help:"Print the version."`
@@ -80,6 +83,9 @@ func usage(format string, args ...any) error {
 }
 
 func main() {
+	if lint.IsVetTool(os.Args[1:]) {
+		lint.Main()
+	}
 	con := newConsole()
 	ctx, cancel := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 1)

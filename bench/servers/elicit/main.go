@@ -3,6 +3,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"net/http"
@@ -121,8 +122,11 @@ func orderAtOnce(ctx context.Context, _ *mcp.CallToolRequest, _ struct{}) (*mcp.
 	if err := elicit.RequireAll(ctx, machine.Into(&m), delivery.Into(&d)); err != nil {
 		return nil, nil, err
 	}
-	mv, _ := m.Value()
-	dv, _ := d.Value()
+	mv, ok := m.Value()
+	dv, also := d.Value()
+	if !ok || !also {
+		return nil, nil, errors.Join(m.Err(), d.Err())
+	}
 	return ordered(mv, dv, 42), nil, nil
 }
 

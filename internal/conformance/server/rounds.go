@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/elicit-go/elicit"
@@ -103,6 +104,9 @@ func asksThree(ctx context.Context, _ *mcp.CallToolRequest, _ struct{}) (*mcp.Ca
 		paths elicit.Answer[*mcp.ListRootsResult]
 	)
 	if err := elicit.RequireAll(ctx, userName.Bound().Into(&name), greeting.Into(&hello), roots.Into(&paths)); err != nil {
+		return nil, nil, err
+	}
+	if err := errors.Join(name.Err(), hello.Err(), paths.Err()); err != nil {
 		return nil, nil, err
 	}
 	return elicit.Text("All three are answered."), nil, nil
