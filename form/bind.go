@@ -208,9 +208,8 @@ func isTagName(name string) bool {
 	return true
 }
 
-// structType is the struct T that a form is made of.
-func structType[T any](b *builder, constructor string) (reflect.Type, bool) {
-	t := reflect.TypeFor[T]()
+// isForm reports whether a form can be made of a type, and says why not.
+func isForm(t reflect.Type, b *builder, constructor string) bool {
 	switch {
 	case t == reflect.TypeFor[Values]():
 		b.errorf("%s[form.Values]: values without a struct are for form.New", constructor)
@@ -219,9 +218,9 @@ func structType[T any](b *builder, constructor string) (reflect.Type, bool) {
 	case t.Kind() == reflect.Pointer:
 		b.errorf("%s[%v]: a form is made of a struct, not of a pointer; write %s[%v]", constructor, t, constructor, t.Elem())
 	default:
-		return t, true
+		return true
 	}
-	return nil, false
+	return false
 }
 
 // isValue reports whether a struct is the value of one field, rather than fields.

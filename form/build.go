@@ -24,7 +24,7 @@ import (
 func Build[T any](fn func(*T) []Field) *Form[T] {
 	f := &Form[T]{}
 	var b builder
-	if t, ok := structType[T](&b, "Build"); ok {
+	if t := reflect.TypeFor[T](); isForm(t, &b, "Build") {
 		if fn == nil {
 			b.errorf("Build[%v]: the function is nil", t)
 		} else {

@@ -58,22 +58,29 @@ import (
 func For[T any]() *Form[T] {
 	f := &Form[T]{}
 	var b builder
-	if t, ok := structType[T](&b, "For"); ok {
-		for _, bound := range bindsOf(t, &b) {
-			r, mistake := rulesFor(bound.typ, bound.tag)
-			if mistake != "" {
-				b.errorf("%s: %s", bound.path, mistake)
-				continue
-			}
-			s := spec{common{name: bound.name}, r}
-			bound.describe(&s, &b)
-			b.add(s)
-			bound.finish(t, s.rules)
-			f.binds = append(f.binds, bound)
-		}
-	}
+	f.binds = infer(reflect.TypeFor[T](), &b)
 	f.m = b.model()
 	return f
+}
+
+// infer makes a field of each that a struct has.
+func infer(t reflect.Type, b *builder) (binds []bind) {
+	if !isForm(t, b, "For") {
+		return nil
+	}
+	for _, bound := range bindsOf(t, b) {
+		r, mistake := rulesFor(bound.typ, bound.tag)
+		if mistake != "" {
+			b.errorf("%s: %s", bound.path, mistake)
+			continue
+		}
+		s := spec{common{name: bound.name}, r}
+		bound.describe(&s, b)
+		b.add(s)
+		bound.finish(t, s.rules)
+		binds = append(binds, bound)
+	}
+	return binds
 }
 
 // describe adds to a spec what the struct says: in its tags, else in its comments.

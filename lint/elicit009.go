@@ -1,0 +1,3 @@
+package lint
+
+var BareSchema = rule("elicit009", "x", func(*reporter) error { return nil })
