@@ -77,6 +77,9 @@ func asksTwo(ctx context.Context, _ *mcp.CallToolRequest, _ struct{}) (*mcp.Call
 	if err := elicit.RequireAll(ctx, firstInput.Into(&first), secondInput.Into(&second)); err != nil {
 		return nil, nil, err
 	}
+	if err := errors.Join(first.Err(), second.Err()); err != nil {
+		return nil, nil, err
+	}
 	return elicit.Text("Both are answered."), nil, nil
 }
 
