@@ -32,7 +32,7 @@ build: ## Build the command line to bin/elicit
 	go build -o bin/elicit ./cmd/elicit
 
 .PHONY: test
-test: fmt-check vet tidy-check staticcheck race documents conformance interop people ## Everything that must pass before a change lands
+test: fmt-check vet analyze tidy-check staticcheck race documents conformance interop people ## Everything that must pass before a change lands
 	@printf '\n=== all passed in %ds\n' $$(($$(date +%s) - $(STARTED)))
 
 .PHONY: fmt
@@ -46,6 +46,11 @@ fmt-check: ## Formatting: gofmt has nothing to change
 .PHONY: vet
 vet: ## go vet over all modules
 	$(call part,go vet,go vet $(ALL))
+
+# Our own mistakes, found by our own rules.
+.PHONY: analyze
+analyze: ## elicit vet over all modules
+	$(call part,elicit vet,go run ./cmd/elicit vet $(ALL))
 
 .PHONY: tidy
 tidy: ## go mod tidy in each module

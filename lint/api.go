@@ -137,7 +137,17 @@ func isLog(f *types.Func) bool {
 
 // isMain reports whether a function is no handler for certain: the program's main function, or a test.
 func isMain(fn *ssa.Function) bool {
-	for fn.Parent() != nil {
+	for {
+		for _, p := range fn.Params {
+			for _, name := range []string{"T", "B", "F", "TB"} {
+				if isNamed(p.Type(), "testing", name) {
+					return true
+				}
+			}
+		}
+		if fn.Parent() == nil {
+			break
+		}
 		fn = fn.Parent()
 	}
 	return fn.Name() == "main" && fn.Pkg != nil && fn.Pkg.Pkg.Name() == "main" && fn.Signature.Recv() == nil

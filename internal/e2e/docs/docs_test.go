@@ -7,6 +7,7 @@ package docs
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"go/ast"
 	"go/parser"
@@ -22,6 +23,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/elicit-go/elicit/internal/e2e/harness"
 )
 
 const root = "../../.."
@@ -33,7 +36,7 @@ var imports = map[string]string{
 	"elicittest": "github.com/elicit-go/elicit/elicittest", "streamable": "github.com/elicit-go/elicit/streamable",
 	"mcp": "github.com/modelcontextprotocol/go-sdk/mcp", "auth": "github.com/modelcontextprotocol/go-sdk/auth",
 	"json": "encoding/json", "http": "net/http", "httptest": "net/http/httptest", "base64": "encoding/base64", "slog": "log/slog", "rand": "crypto/rand", "sql": "database/sql",
-	"context": "context", "errors": "errors", "fmt": "fmt", "log": "log", "os": "os", "strings": "strings", "testing": "testing", "time": "time", "sync": "sync",
+	"context": "context", "errors": "errors", "fmt": "fmt", "log": "log", "os": "os", "strings": "strings", "slices": "slices", "testing": "testing", "time": "time", "sync": "sync",
 }
 
 type block struct{ lang, group, text string }
@@ -63,6 +66,7 @@ func pages(t *testing.T) []string {
 	return append(files, more...)
 }
 
+// Snippets compile, and the analyzers find nothing in them, but in a block that is named after a rule, as wrong001, just that.
 func TestSnippetsCompile(t *testing.T) {
 	// Inside the module, so that the workspace resolves its imports.
 	dir, err := os.MkdirTemp(".", "snippets-")
@@ -96,6 +100,62 @@ func TestSnippetsCompile(t *testing.T) {
 	}
 	if out, err := exec.Command("go", "vet", "./"+dir+"/...").CombinedOutput(); err != nil {
 		t.Errorf("go vet: %v\n%s", err, out)
+	}
+	analyze(t, dir)
+}
+
+var (
+	wrong = regexp.MustCompile(`wrong(\d+)$`)
+	hint  = regexp.MustCompile(`^elicit01[01]$`) // for the blocks of the page about them alone
+)
+
+// analyze runs elicit vet on all snippets.
+func analyze(t *testing.T, dir string) {
+	t.Helper()
+	cmd := exec.Command(harness.Build(t, "cmd/elicit"), "vet", "-hints", "-json", "./"+dir+"/...")
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", cmd, err, &stderr)
+	}
+	found := map[string]map[string]int{} // by package and rule
+	for d := json.NewDecoder(bytes.NewReader(out)); ; {
+		var tree map[string]map[string][]struct{ Posn, Message string }
+		if err := d.Decode(&tree); err == io.EOF {
+			break
+		} else if err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		for pkg, rules := range tree {
+			for rule, list := range rules {
+				named := wrong.FindStringSubmatch(pkg)
+				switch {
+				case named != nil && rule == "elicit"+named[1]:
+					if found[pkg] == nil {
+						found[pkg] = map[string]int{}
+					}
+					found[pkg][rule] += len(list)
+				case hint.MatchString(rule) && !strings.Contains(pkg, "right"):
+				default:
+					for _, x := range list {
+						t.Errorf("%s: %s", x.Posn, x.Message)
+					}
+				}
+			}
+		}
+	}
+	packages, err := filepath.Glob(filepath.Join(dir, "*wrong*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(packages) != 11 {
+		t.Errorf("%d rules have a block that is wrong", len(packages))
+	}
+	for _, p := range packages {
+		if pkg := "github.com/elicit-go/elicit/internal/e2e/docs/" + filepath.ToSlash(p); found[pkg] == nil {
+			t.Errorf("nothing is wrong with %s", pkg)
+		}
 	}
 }
 

@@ -73,12 +73,7 @@ func Missing(t testing.TB, format string, args ...any) {
 // what it printed is shown if the test failed, and a data race in it fails the test.
 func Start(t testing.TB, pkg string, args ...string) string {
 	t.Helper()
-	binary := filepath.Join(t.TempDir(), "server")
-	build := exec.Command("go", "build", "-race", "-o", binary, "./"+pkg)
-	build.Dir = Root()
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%s: %v\n%s", build, err, out)
-	}
+	binary := Build(t, pkg, "-race")
 	// Another process may take the port between our look and the command's: try again then.
 	var err error
 	for range 3 {
@@ -89,6 +84,18 @@ func Start(t testing.TB, pkg string, args ...string) string {
 	}
 	t.Fatalf("%s: %v", pkg, err)
 	return ""
+}
+
+// Build builds the command in directory pkg of the root module, and returns the file.
+func Build(t testing.TB, pkg string, flags ...string) string {
+	t.Helper()
+	binary := filepath.Join(t.TempDir(), filepath.Base(pkg))
+	build := exec.Command("go", append(append([]string{"build"}, flags...), "-o", binary, "./"+pkg)...)
+	build.Dir = Root()
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v\n%s", build, err, out)
+	}
+	return binary
 }
 
 func run(t testing.TB, binary string, args ...string) (url string, err error) {

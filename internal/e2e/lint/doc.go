@@ -1,0 +1,2 @@
+// Package lint tests the analyzers on code that nobody wrote for them.
+package lint
