@@ -12,6 +12,7 @@ import (
 const (
 	elicitPath = "github.com/elicit-go/elicit"
 	formPath   = elicitPath + "/form"
+	pagePath   = elicitPath + "/page"
 	tasksPath  = elicitPath + "/tasks"
 	sdkPath    = "github.com/modelcontextprotocol/go-sdk/mcp"
 	mcpgoPath  = "github.com/mark3labs/mcp-go/mcp"
@@ -38,6 +39,15 @@ func objectOf(f *ssa.Function) *types.Func {
 		return obj.Origin()
 	}
 	return nil
+}
+
+// isAPI reports whether the functions of a package are known by name, and not by what is in them.
+func isAPI(p *types.Package) bool {
+	switch p.Path() {
+	case elicitPath, formPath, pagePath, tasksPath:
+		return true
+	}
+	return false
 }
 
 // nameOf is a function as "path.Name", and a method as "path.Type.Name".

@@ -38,7 +38,7 @@ func isEffect(f *types.Func) bool {
 		return true
 	}
 	switch f.Pkg().Path() {
-	case elicitPath, formPath, tasksPath, elicitPath + "/page", "context", sdkPath:
+	case elicitPath, formPath, tasksPath, pagePath, "context", sdkPath:
 		return false
 	}
 	params := f.Signature().Params()

@@ -68,6 +68,9 @@ func (r *reporter) unusedAnswer(m *model, c *ssa.Call) {
 	if resultOf(c, 0) != nil || resultOf(c, 1) == nil {
 		return
 	}
+	if returnedAlone(resultOf(c, 1)) {
+		return // a handler that is done when it has asked
+	}
 	d := analysis.Diagnostic{Pos: position(c),
 		Message: "the answer of " + m.describe(c.Call.Args[0]) + " is never looked at, so a refusal is taken for a yes; use Value, whose error says that the user refused"}
 	if call := r.callAt(c.Pos()); call != nil {
@@ -76,6 +79,22 @@ func (r *reporter) unusedAnswer(m *model, c *ssa.Call) {
 		}
 	}
 	r.report(d)
+}
+
+// returnedAlone reports whether an error is only returned, beside nothing else: return nil, nil, err.
+func returnedAlone(err ssa.Value) bool {
+	for _, ref := range *err.Referrers() {
+		ret, ok := ref.(*ssa.Return)
+		if !ok || len(ret.Results) < 2 {
+			return false
+		}
+		for _, v := range ret.Results {
+			if c, isConst := v.(*ssa.Const); v != err && (!isConst || !c.IsNil()) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // blankFirst reports whether a call stands in an assignment whose first variable is _, so that its type does not matter.

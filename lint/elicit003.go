@@ -28,6 +28,7 @@ type registration struct {
 	declared []asking
 	options  []ssa.CallInstruction // calls of Asks
 	known    bool                  // declared is all that is declared
+	mode     bool                  // a mode of tasks is declared
 }
 
 // registrations are the calls of a function that register handlers with elicit.
@@ -56,6 +57,8 @@ func (m *model) registrations(f *ssa.Function) (list []registration) {
 		reg.known = known
 		for _, o := range options {
 			switch call, ok := m.source(o).(*ssa.Call); {
+			case isNamed(m.source(o).Type(), tasksPath, "Mode"):
+				reg.mode = true
 			case ok && nameOf(callee(call.Common())) == elicitPath+".Asks":
 				reg.options = append(reg.options, call)
 				questions, all := elements(call.Call.Args[0])
@@ -64,6 +67,7 @@ func (m *model) registrations(f *ssa.Function) (list []registration) {
 					reg.declared = append(reg.declared, asking{m.question(q), q})
 				}
 			case ok && callee(call.Common()) != nil && callee(call.Common()).Pkg() != m.pass.Pkg:
+				reg.mode = true
 			default:
 				reg.known = false
 			}
@@ -104,6 +108,7 @@ func runDeclarations(r *reporter) error {
 	if m == nil {
 		return nil
 	}
+	tasks := m.callsFunction(tasksPath + ".Enable")
 	for _, f := range m.funcs {
 		for _, reg := range m.registrations(f) {
 			if reg.handler == nil || !reg.known || len(reg.handler.Blocks) == 0 {
@@ -111,7 +116,7 @@ func runDeclarations(r *reporter) error {
 			}
 			fact := m.fact(reg.handler)
 			r.neverAsked(m, reg, fact)
-			r.undeclared(m, reg, fact)
+			r.undeclared(m, reg, fact, tasks)
 		}
 	}
 	return nil
@@ -213,9 +218,23 @@ func (r *reporter) assigns(id *ast.Ident, pos token.Pos) bool {
 	return false
 }
 
-// undeclared reports package variables that a handler asks without a declaration, where that changes what is proof.
-func (r *reporter) undeclared(m *model, reg registration, fact *funcFact) {
-	if !reg.fixed {
+// callsFunction reports whether the package calls a function.
+func (m *model) callsFunction(name string) bool {
+	for _, f := range m.funcs {
+		for c := range calls(f) {
+			if nameOf(callee(c.Common())) == name {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// undeclared reports package variables that a handler asks without a declaration, where that changes what is proof, or the mode
+// that a tool has on a server with tasks.
+func (r *reporter) undeclared(m *model, reg registration, fact *funcFact, tasks bool) {
+	tasks = tasks && callee(reg.call.Common()).Name() == "AddTool" && len(reg.declared) == 0 && !reg.mode
+	if !reg.fixed && !tasks {
 		return
 	}
 	declared := map[string]bool{}
@@ -226,11 +245,17 @@ func (r *reporter) undeclared(m *model, reg registration, fact *funcFact) {
 		declared[q.Key] = true
 	}
 	for _, a := range fact.Asks {
-		if !a.Plain || !a.Var || declared[a.Key] {
+		why := "mistakes in it show only when a user is asked, and each answer needs a requestState"
+		switch {
+		case !a.Var || declared[a.Key]:
+			continue
+		case reg.fixed && a.Plain:
+		case tasks && a.Form:
+			why = "without it the tool is one that asks no form, whose calls can become tasks"
+		default:
 			continue
 		}
-		d := analysis.Diagnostic{Pos: position(reg.call),
-			Message: fmt.Sprintf("the handler asks %q, which is not declared: mistakes in it show only when a user is asked, and each answer needs a requestState; add elicit.Asks", a.Key)}
+		d := analysis.Diagnostic{Pos: position(reg.call), Message: fmt.Sprintf("the handler asks %q, which is not declared: %s; add elicit.Asks", a.Key, why)}
 		if name, call := m.variableOf(a.Key), r.callAt(position(reg.call)); name != "" && call != nil && call.Ellipsis == token.NoPos && r.visible(name, call) {
 			if sel, ok := call.Fun.(*ast.SelectorExpr); ok {
 				d.SuggestedFixes = edit("Declare it", call.Args[len(call.Args)-1].End(), call.Args[len(call.Args)-1].End(),

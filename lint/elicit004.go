@@ -48,7 +48,7 @@ func runSharedKey(r *reporter) error {
 				continue
 			}
 			for j, a := range asked {
-				if i != j && a.Key == b.Key && !sameQuestion(a.question, b.question) && reaches(a.at, b.at) && (j < i || !reaches(b.at, a.at)) {
+				if i != j && !forgotten(a.at, b.at) && a.Key == b.Key && !sameQuestion(a.question, b.question) && reaches(a.at, b.at) && (j < i || !reaches(b.at, a.at)) {
 					r.reportf(position(b.at), "the key %q is used for two different questions of this function; give each its own, by WithKey", b.Key)
 					break
 				}
@@ -56,6 +56,16 @@ func runSharedKey(r *reporter) error {
 		}
 	}
 	return nil
+}
+
+// forgotten reports whether page.Forget drops the first answer before the second question.
+func forgotten(a, b ssa.CallInstruction) bool {
+	for c := range calls(a.Parent()) {
+		if nameOf(callee(c.Common())) == pagePath+".Forget" && reaches(a, c) && reaches(c, b) {
+			return true
+		}
+	}
+	return false
 }
 
 type askedAt struct {

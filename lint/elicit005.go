@@ -61,7 +61,9 @@ func runChangingWords(r *reporter) error {
 
 // makesWords reports whether a function makes or changes a question, a form, a field or an option, whose words its arguments are.
 func makesWords(f *types.Func) bool {
-	if f.Pkg().Path() != elicitPath && f.Pkg().Path() != formPath {
+	switch f.Pkg().Path() {
+	case elicitPath, formPath, pagePath:
+	default:
 		return false
 	}
 	for v := range f.Signature().Results().Variables() {

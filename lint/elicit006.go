@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"fmt"
 	"go/ast"
 	"go/token"
 	"go/types"
@@ -78,7 +79,7 @@ func (w *formChecker) call(call *ast.CallExpr, stack []ast.Node) {
 	}
 	path := fn.Pkg().Path()
 	switch nameOf(fn) {
-	case formPath + ".For", elicitPath + ".NewQuestion", elicitPath + "/page.Secret":
+	case formPath + ".For", elicitPath + ".NewQuestion", pagePath + ".Secret":
 		w.inferred(call)
 	case formPath + ".Build":
 		w.build(call)
@@ -180,7 +181,18 @@ func (w *formChecker) inferred(call *ast.CallExpr) {
 	if !ok {
 		return
 	}
-	w.structErrors(call.Pos(), t, s, formtype.For(s.rt), nil)
+	errs := formtype.For(s.rt)
+	if nameOf(w.folder.function(call)) == elicitPath+".NewQuestion" {
+		for name, v := range s.names {
+			if hasMethod(v.Type(), "ElicitHidden") { // a question with such a field, alone
+				field := form.Text[standHidden, *standHidden](name)
+				for _, line := range errorLines(elicit.NewFormQuestion("key", "What?", form.New(field)).Err()) {
+					errs = append(errs, fmt.Errorf("field %q: %s", name, strings.TrimPrefix(line, `question "key": `)))
+				}
+			}
+		}
+	}
+	w.structErrors(call.Pos(), t, s, errs, nil)
 }
 
 // notStruct is a type of which no form can be made, or something like it.

@@ -317,7 +317,7 @@ var bound = map[string][]any{
 	"DateTimeOf": {form.DateTimeOf[string], form.DateTimeOf[time.Time]},
 	"BoolOf":     {form.BoolOf[bool]},
 	"NumberOf":   {form.NumberOf[float32], form.NumberOf[float64]},
-	"TextOf":     {form.TextOf[standText, *standText]},
+	"TextOf":     {form.TextOf[standText, *standText], form.TextOf[standHidden, *standHidden]},
 	"IntOf": {form.IntOf[int], form.IntOf[int8], form.IntOf[int16], form.IntOf[int32], form.IntOf[int64],
 		form.IntOf[uint], form.IntOf[uint8], form.IntOf[uint16], form.IntOf[uint32], form.IntOf[uint64]},
 }

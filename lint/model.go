@@ -43,6 +43,7 @@ type Asked struct {
 	Key   string
 	Plain bool // a form, in the words that it was made with, whose answer needs no proof if it is declared
 	Var   bool // a package variable
+	Form  bool
 }
 
 func (f *funcFact) empty() bool {
@@ -201,7 +202,9 @@ func (m *model) fact(f *ssa.Function) *funcFact {
 	}
 	fact := &funcFact{}
 	if obj := objectOf(f); obj != nil && obj.Pkg() != m.pass.Pkg {
-		m.pass.ImportObjectFact(obj, fact)
+		if !isAPI(obj.Pkg()) {
+			m.pass.ImportObjectFact(obj, fact)
+		}
 	} else if fn := m.target(f); fn != nil && fn != f {
 		return m.fact(fn)
 	}

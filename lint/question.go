@@ -81,7 +81,7 @@ func (m *model) questionFrom(v ssa.Value) question {
 			return q
 		}
 		q := question{id: v, made: v, value: v, calls: []*ssa.Call{v}, kind: f.Name()}
-		if f.Signature().Recv() == nil && len(v.Call.Args) > 0 && (f.Pkg().Path() == elicitPath || f.Pkg().Path() == elicitPath+"/page") {
+		if f.Signature().Recv() == nil && len(v.Call.Args) > 0 && (f.Pkg().Path() == elicitPath || f.Pkg().Path() == pagePath) {
 			q.Key, _ = stringConst(v.Call.Args[0])
 			q.Form = f.Pkg().Path() == elicitPath && (f.Name() == "Input" || f.Name() == "Choose" || f.Name() == "Confirm" || f.Name() == "NewQuestion" || f.Name() == "NewFormQuestion")
 			q.Yes = q.Form && f.Name() == "Confirm"
@@ -141,7 +141,7 @@ func (m *model) addAsks(f *ssa.Function, fact *funcFact) {
 		}
 		switch i := paramIndex(f, q.param); {
 		case q.Key != "":
-			fact.add(Asked{q.Key, q.Form && !q.Bound && len(q.words) == 0 && !q.keyed, q.isVar})
+			fact.add(Asked{q.Key, q.Form && !q.Bound && len(q.words) == 0 && !q.keyed, q.isVar, q.Form})
 		case i >= 0:
 			if !slices.Contains(fact.Params, i) {
 				fact.Params = append(fact.Params, i)
@@ -199,6 +199,7 @@ func (f *funcFact) add(a Asked) {
 		if other.Key == a.Key {
 			f.Asks[i].Plain = other.Plain && a.Plain
 			f.Asks[i].Var = other.Var && a.Var
+			f.Asks[i].Form = other.Form && a.Form
 			return
 		}
 	}

@@ -22,11 +22,16 @@ import (
 type (
 	// standText is any type that reads itself from text, and takes every text.
 	standText string
+	// standHidden is one whose value must not be seen.
+	standHidden string
 	// standChoice is any type that lists its options.
 	standChoice string
 )
 
 func (*standText) UnmarshalText([]byte) error { return nil }
+
+func (*standHidden) UnmarshalText([]byte) error { return nil }
+func (standHidden) ElicitHidden() bool          { return false }
 
 func (standChoice) ElicitOptions() []form.Option[standChoice] {
 	return form.Options[standChoice]("an option")
@@ -214,6 +219,8 @@ func (s *structType) valueType(t types.Type, v *types.Var) (reflect.Type, bool) 
 				return nil, false
 			}
 			return reflect.TypeFor[standChoice](), true
+		case hasMethod(t, "UnmarshalText") && hasMethod(t, "ElicitHidden"):
+			return reflect.TypeFor[standHidden](), true
 		case hasMethod(t, "UnmarshalText"):
 			return reflect.TypeFor[standText](), true
 		}

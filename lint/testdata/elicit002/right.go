@@ -5,6 +5,7 @@ import (
 	"context"
 
 	"github.com/elicit-go/elicit"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 func value(ctx context.Context) error {
@@ -138,4 +139,9 @@ func many(ctx context.Context, names []string) (int, error) {
 		}
 	}
 	return count, nil
+}
+
+func asksAgain(ctx context.Context, _ *mcp.CallToolRequest, _ struct{}) (*mcp.CallToolResult, any, error) {
+	_, err := sure.WithMessagef("Really?").Require(ctx)
+	return nil, nil, err
 }

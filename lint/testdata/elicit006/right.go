@@ -11,6 +11,7 @@ import (
 
 	"github.com/elicit-go/elicit"
 	"github.com/elicit-go/elicit/form"
+	"github.com/elicit-go/elicit/page"
 )
 
 type Size string
@@ -63,7 +64,7 @@ type Right struct {
 var (
 	right = elicit.NewQuestion[Right]("right", "What?")
 	tree  = elicit.NewQuestion[Tree]("tree", "What?")
-	page  = elicit.NewQuestion[Page[string]]("page", "What?")
+	items = elicit.NewQuestion[Page[string]]("page", "What?")
 	docs  = elicit.Confirm("docs", "As in https://example.com/docs. Sure?")
 )
 
@@ -107,3 +108,13 @@ var sized = form.Build(func(r *Right) []form.Field {
 })
 
 func made[T any](key string) *elicit.Question[T] { return elicit.NewQuestion[T](key, "What?") }
+
+type Account struct {
+	APIKey   page.Hidden     `json:"apiKey" elicit:"title=API key,minLength=8"`
+	Password page.HiddenText `json:"password"`
+}
+
+var (
+	account = page.Secret[Account]("account", "Your account at weather.example.com", page.Remember(time.Hour))
+	key     = page.SecretInput("apiKey", "Your API key")
+)

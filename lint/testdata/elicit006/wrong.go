@@ -7,6 +7,7 @@ import (
 	"github.com/elicit-go/elicit"
 	"github.com/elicit-go/elicit/form"
 	"github.com/elicit-go/elicit/lint/testdata/elicit006/structs"
+	"github.com/elicit-go/elicit/page"
 )
 
 var (
@@ -108,3 +109,9 @@ var built = form.Build(func(m *Machine) []form.Field { // want `field 4 points i
 func generic[T any](key string) *elicit.Question[T] {
 	return elicit.NewQuestion[T](key, "") // want `it has no message`
 }
+
+type Key struct {
+	Key page.Hidden `json:"key"` // want `field "key": the value of its field "key" is hidden, so it must not go through a form`
+}
+
+var plain = elicit.NewQuestion[Key]("key", "Which key?")
