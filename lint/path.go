@@ -33,7 +33,6 @@ type loss struct {
 	text ssa.Value // the error's words, if they are what is returned
 	call *ssa.Call // that made another error of it: fmt.Errorf without %w
 	work *ssa.Call // that used the answer which is not there yet
-	next token.Pos // where it is asked for again
 }
 
 // A path is what is known on the way.
@@ -428,10 +427,7 @@ func (w *walk) call(c *ssa.Call, p *path) bool {
 					p.carries[a], p.carries[root(a)] = true, true
 				}
 			}
-			if f == nil {
-				return false
-			}
-			return true
+			return f != nil
 		}
 		p.carries[c] = true
 	}

@@ -37,7 +37,7 @@ func addSessions(s *elicit.Server) {
 			}
 			values, _ := answer.Value()
 			return elicit.Text(fmt.Sprintf("%s %s <%s>", answer.Action(), userField.In(values), emailField.In(values))), nil, nil
-		})
+		}, elicit.Asks(person))
 	elicit.AddTool(s, &mcp.Tool{Name: "test_sampling", Description: "Asks the client's model."},
 		func(ctx context.Context, _ *mcp.CallToolRequest, in struct {
 			Prompt string `json:"prompt"`
