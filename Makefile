@@ -47,10 +47,11 @@ fmt-check: ## Formatting: gofmt has nothing to change
 vet: ## go vet over all modules
 	$(call part,go vet,go vet $(ALL))
 
-# Our own mistakes, found by our own rules.
+# Our own mistakes, found by our own rules; and no false alarm on code of others.
 .PHONY: analyze
-analyze: ## elicit vet over all modules
+analyze: ## elicit vet over all modules, and over the Go SDKs
 	$(call part,elicit vet,go run ./cmd/elicit vet $(ALL))
+	$(call part,elicit vet on the SDKs,ELICIT_E2E=1 go test -count=1 $(E2E)/lint)
 
 .PHONY: tidy
 tidy: ## go mod tidy in each module
@@ -136,6 +137,10 @@ BENCHFLAGS ?=
 bench: ## Compare the host with its peers, on a machine that does nothing else (BENCHFLAGS="-runs 7")
 	@cmp -s $(BENCH)/package-lock.json $(BENCH)/node_modules/.installed.json || { printf '\n=== npm ci\n'; npm --prefix $(BENCH) ci --loglevel=error && cp $(BENCH)/package-lock.json $(BENCH)/node_modules/.installed.json; }
 	go run ./bench $(BENCHFLAGS)
+
+.PHONY: bench-lint
+bench-lint: ## Time elicit vet beside go vet; its output is in bench/lint.txt
+	bench/lint.sh
 
 .PHONY: clean
 clean: ## Remove what the targets made, the Node packages included

@@ -20,7 +20,16 @@ var expected = map[string]map[string]string{ // module → rule: message → why
 	"github.com/mark3labs/mcp-go":            {},
 }
 
+// broken makes a mistake in a schema of each.
+var broken = map[string]struct{ file, old, new string }{
+	"github.com/modelcontextprotocol/go-sdk": {"examples/server/everything/main.go", `"random": {Type: "string"}`, `"random": {Type: "object"}`},
+	"github.com/mark3labs/mcp-go":            {"examples/elicitation/main.go", `"minLength":   1,`, `"pattern":     "^[a-z]+$",`},
+}
+
 func TestOtherModules(t *testing.T) {
+	if os.Getenv("ELICIT_E2E") == "0" {
+		t.Skip("make analyze runs it")
+	}
 	elicit := harness.Build(t, "cmd/elicit")
 	for module, known := range expected {
 		t.Run(filepath.Base(module), func(t *testing.T) {
@@ -63,6 +72,20 @@ func TestOtherModules(t *testing.T) {
 						}
 					}
 				}
+			}
+			// A mistake that is put into an example is found, so that silence says something.
+			b, err := os.ReadFile(filepath.Join(own, broken[module].file))
+			if err != nil {
+				t.Fatal(err)
+			}
+			b = bytes.Replace(b, []byte(broken[module].old), []byte(broken[module].new), 1)
+			if err := os.WriteFile(filepath.Join(own, broken[module].file), b, 0o644); err != nil {
+				t.Fatal(err)
+			}
+			cmd = exec.Command(elicit, "vet", "./"+filepath.Dir(broken[module].file))
+			cmd.Dir, cmd.Env = own, append(os.Environ(), "GOWORK=off", "GOFLAGS=-mod=mod", "PWD="+own)
+			if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), "(elicit009)") {
+				t.Errorf("with a mistake: %v\n%s", err, out)
 			}
 			for what := range known {
 				if !seen[what] {
