@@ -39,6 +39,7 @@ type provider struct {
 	families  map[string]bool // that were ended
 	spent     map[string]string
 	secrets   []string // every code, token and verifier that there was
+	issued    []string // the tokens among them
 	tokens    int      // requests to the token endpoint
 	refreshed int
 	reused    int
@@ -160,10 +161,12 @@ func (p *provider) token(w http.ResponseWriter, r *http.Request) {
 		life = time.Hour
 	}
 	access := p.newSecret()
+	p.issued = append(p.issued, access)
 	p.access[access] = c.person
 	res := map[string]any{"access_token": access, "token_type": "bearer", "expires_in": int(life.Seconds())}
 	if !p.noRefresh {
 		refresh := p.newSecret()
+		p.issued = append(p.issued, refresh)
 		p.refreshes[refresh] = c
 		res["refresh_token"] = refresh
 	}
@@ -194,12 +197,23 @@ func (p *provider) revoke() {
 	clear(p.refreshes)
 }
 
+// leakedToken is the first token of the provider that is in text, or "".
+func (p *provider) leakedToken(text string) string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return firstIn(text, p.issued)
+}
+
 // leaked is the first secret of the provider that is in text, or "".
 func (p *provider) leaked(text string) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if i := slices.IndexFunc(p.secrets, func(s string) bool { return s != "" && strings.Contains(text, s) }); i >= 0 {
-		return p.secrets[i]
+	return firstIn(text, p.secrets)
+}
+
+func firstIn(text string, secrets []string) string {
+	if i := slices.IndexFunc(secrets, func(s string) bool { return s != "" && strings.Contains(text, s) }); i >= 0 {
+		return secrets[i]
 	}
 	return ""
 }
