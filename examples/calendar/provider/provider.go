@@ -74,11 +74,13 @@ func New(opts Options) (*Provider, error) {
 	p.mux.HandleFunc("GET /sign-in", p.show)
 	p.mux.HandleFunc("POST /sign-in", signIn.HandlerFunc(p.signIn))
 	p.mux.HandleFunc("GET /events", p.events)
-	p.mux.Handle("/", namesIssuer{p.op, opts.Issuer})
+	p.mux.Handle("/", p.op)
 	return p, nil
 }
 
-func (p *Provider) ServeHTTP(w http.ResponseWriter, r *http.Request) { p.mux.ServeHTTP(w, r) }
+func (p *Provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	p.mux.ServeHTTP(&issuerWriter{w, p.store.issuer}, r)
+}
 
 // Token is an access token of a person for a client, as that client gets it by sending the person here.
 func (p *Provider) Token(person, client string) (string, error) {
@@ -173,16 +175,7 @@ func (p *Provider) signIn(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, op.AuthCallbackURL(p.op)(r.Context(), id), http.StatusSeeOther)
 }
 
-// namesIssuer adds the parameter iss to what goes back to clients, which the library does not do (RFC 9207, section 2).
-type namesIssuer struct {
-	next   http.Handler
-	issuer string
-}
-
-func (n namesIssuer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	n.next.ServeHTTP(&issuerWriter{w, n.issuer}, r)
-}
-
+// issuerWriter adds the parameter iss to what goes back to clients, which the library does not do (RFC 9207, section 2).
 type issuerWriter struct {
 	http.ResponseWriter
 	issuer string

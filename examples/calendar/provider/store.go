@@ -21,6 +21,7 @@ type store struct {
 	clients map[string]client
 	key     signingKey
 	life    time.Duration
+	issuer  string
 
 	mu        sync.Mutex
 	requests  map[string]*request
@@ -128,7 +129,7 @@ func newStore(opts Options) *store {
 	if err != nil {
 		panic(err) // crypto/rand never fails
 	}
-	s := &store{clients: map[string]client{}, key: signingKey{rand.Text(), key}, life: opts.Life,
+	s := &store{clients: map[string]client{}, key: signingKey{rand.Text(), key}, life: opts.Life, issuer: opts.Issuer,
 		requests: map[string]*request{}, codes: map[string]string{}, tokens: map[string]token{}, refreshes: map[string]Grant{}}
 	for _, c := range opts.Clients {
 		s.clients[c.ID] = client{c}
