@@ -88,7 +88,6 @@ func Connect(key, message string, config oauth2.Config, opts *ConnectOptions) *e
 type connect struct {
 	config oauth2.Config
 	opts   ConnectOptions
-	origin string // of the authorization endpoint
 	err    error
 }
 
@@ -107,7 +106,6 @@ func (c *connect) check() error {
 		case u.Scheme != "https" && (u.Scheme != "http" || !isLoopback(u.Hostname())): // RFC 6749, sections 3.1 and 3.2
 			return fmt.Errorf("oauth2.Config.Endpoint.%s (%s) must be https, as it is not on a loopback name", e.name, u.Host)
 		case e.name == "AuthURL":
-			c.origin = u.Scheme + "://" + u.Host
 			if c.opts.Provider == "" {
 				c.opts.Provider = u.Host
 			}

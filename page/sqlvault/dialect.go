@@ -71,7 +71,7 @@ func (v *Vault) create(ctx context.Context) error {
 		"CREATE TABLE IF NOT EXISTS " + v.table + " (key TEXT NOT NULL PRIMARY KEY, secret TEXT NOT NULL, sealed " + v.dialect.bytes() + " NOT NULL, expires_at BIGINT NOT NULL)",
 		"CREATE INDEX IF NOT EXISTS " + index + " (expires_at)",
 	}
-	return v.try(ctx, func(ctx context.Context) error {
+	return v.try(ctx, &v.turns, func(ctx context.Context) error {
 		tx, err := v.db.BeginTx(ctx, nil)
 		if err != nil {
 			return err

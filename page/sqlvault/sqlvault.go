@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -30,6 +31,7 @@ type Vault struct {
 	timeout time.Duration
 	now     func() time.Time
 	tidied  atomic.Int64 // Unix milliseconds
+	turns   sync.RWMutex // SQLite: its own waiting is by chance, and may take long where many write
 
 	add, replace, remove, secrets, tidy string
 	table                               string
@@ -107,7 +109,7 @@ func (v *Vault) find(ctx context.Context, keys []string) (found []page.Entry, er
 		args = append(args, keys[min(i, len(keys)-1)])
 	}
 	query := "SELECT key, secret, sealed, expires_at FROM " + v.table + " WHERE expires_at > " + v.dialect.parameter(1) + " AND key IN (" + in.String() + ")"
-	err = v.try(ctx, func(ctx context.Context) error {
+	err = v.try(ctx, v.turns.RLocker(), func(ctx context.Context) error {
 		found = nil
 		rows, err := v.db.QueryContext(ctx, query, args...)
 		if err != nil {
@@ -150,7 +152,7 @@ func (v *Vault) Delete(ctx context.Context, key string) (bool, error) {
 
 // Secrets implements [page.Vault].
 func (v *Vault) Secrets(ctx context.Context) (names []string, err error) {
-	err = v.try(ctx, func(ctx context.Context) error {
+	err = v.try(ctx, v.turns.RLocker(), func(ctx context.Context) error {
 		names = nil
 		rows, err := v.db.QueryContext(ctx, v.secrets, millis(v.now()))
 		if err != nil {
@@ -174,7 +176,7 @@ func (v *Vault) Secrets(ctx context.Context) (names []string, err error) {
 
 // exec runs a statement for at most one row, and reports whether there was one.
 func (v *Vault) exec(ctx context.Context, query string, args ...any) (did bool, err error) {
-	err = v.try(ctx, func(ctx context.Context) error {
+	err = v.try(ctx, &v.turns, func(ctx context.Context) error {
 		res, err := v.db.ExecContext(ctx, query, args...)
 		if err != nil {
 			return err
@@ -191,12 +193,12 @@ func (v *Vault) exec(ctx context.Context, query string, args ...any) (did bool, 
 
 // try runs f within the time that a statement has; again, where the database only says that it is busy: nothing was done
 // then.
-func (v *Vault) try(ctx context.Context, f func(context.Context) error) error {
+func (v *Vault) try(ctx context.Context, turn sync.Locker, f func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, v.timeout)
 	defer cancel()
 	pause := time.Millisecond
 	for {
-		err := f(ctx)
+		err := v.turn(turn, func() error { return f(ctx) })
 		if err == nil || !v.dialect.busy(err) {
 			return err
 		}
@@ -207,6 +209,15 @@ func (v *Vault) try(ctx context.Context, f func(context.Context) error) error {
 			pause = min(2*pause, 50*time.Millisecond)
 		}
 	}
+}
+
+// turn runs f in its turn.
+func (v *Vault) turn(turn sync.Locker, f func() error) error {
+	if v.dialect == SQLite {
+		turn.Lock()
+		defer turn.Unlock()
+	}
+	return f()
 }
 
 // tidyEvery is how often an instance removes what has expired.

@@ -37,7 +37,8 @@ var askAccount = page.Secret[account]("account", "Your account at weather.exampl
 type weatherShop struct {
 	t    *testing.T
 	url  string
-	user string // who calls; "" for a server without users
+	user string // the token of who calls; "" for a server without users
+	tool string // what is called
 }
 
 func newWeatherShop(t *testing.T, users bool, opts page.Options) *weatherShop {
@@ -48,7 +49,7 @@ func newWeatherShop(t *testing.T, users bool, opts page.Options) *weatherShop {
 	shop := elicit.New(mcp.NewServer(&mcp.Implementation{Name: "weather", Version: "1"}, nil), nil)
 	opts.Base = strings.Replace(server.URL, "127.0.0.1", "localhost", 1) + "/pages"
 	handler := shop.Handler(nil)
-	s := &weatherShop{t: t, url: server.URL + "/mcp"}
+	s := &weatherShop{t: t, url: server.URL + "/mcp", tool: "Forecast"}
 	if users {
 		s.user = "ann"
 		handler = auth.RequireBearerToken(func(_ context.Context, token string, _ *http.Request) (*auth.TokenInfo, error) {
@@ -102,7 +103,7 @@ func (s *weatherShop) call() *forecast {
 	}
 	s.t.Cleanup(func() { cs.Close() })
 	go func() {
-		res, err := answer.CallTool(ctx, cs, &mcp.CallToolParams{Name: "Forecast"}, f)
+		res, err := answer.CallTool(ctx, cs, &mcp.CallToolParams{Name: s.tool}, f)
 		switch {
 		case err != nil:
 			f.text <- err.Error()

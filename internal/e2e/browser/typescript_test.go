@@ -33,7 +33,7 @@ func (s *weatherShop) typeScript(mode, action string) <-chan line {
 	ctx, cancel := context.WithTimeout(s.t.Context(), time.Minute)
 	s.t.Cleanup(cancel)
 	cmd := exec.CommandContext(ctx, harness.Node(s.t), filepath.Join(harness.NodeDir(), "client.mjs"), s.url, mode, action, "{}",
-		`{"method":"tools/call","params":{"name":"Forecast","arguments":{}}}`)
+		`{"method":"tools/call","params":{"name":"`+s.tool+`","arguments":{}}}`)
 	cmd.Env = append(os.Environ(), "ELICIT_URL=1")
 	cmd.Stderr = s.t.Output()
 	out, err := cmd.StdoutPipe()

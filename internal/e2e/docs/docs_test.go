@@ -35,6 +35,7 @@ var imports = map[string]string{
 	"page": "github.com/elicit-go/elicit/page", "url": "net/url",
 	"elicittest": "github.com/elicit-go/elicit/elicittest", "streamable": "github.com/elicit-go/elicit/streamable",
 	"mcp": "github.com/modelcontextprotocol/go-sdk/mcp", "auth": "github.com/modelcontextprotocol/go-sdk/auth",
+	"sqlvault": "github.com/elicit-go/elicit/page/sqlvault", "oidc": "github.com/elicit-go/elicit/page/oidc", "oauth2": "golang.org/x/oauth2",
 	"json": "encoding/json", "http": "net/http", "httptest": "net/http/httptest", "base64": "encoding/base64", "slog": "log/slog", "rand": "crypto/rand", "sql": "database/sql",
 	"context": "context", "errors": "errors", "fmt": "fmt", "log": "log", "os": "os", "strings": "strings", "slices": "slices", "testing": "testing", "time": "time", "sync": "sync",
 }

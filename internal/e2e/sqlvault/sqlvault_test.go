@@ -32,6 +32,7 @@ func databases(t *testing.T, f func(t *testing.T, d database)) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			db.SetMaxOpenConns(16)
 			t.Cleanup(func() { db.Close() })
 			return db
 		}
