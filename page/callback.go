@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -153,7 +155,8 @@ type grant struct {
 	Expires         time.Time     // of Access; zero if the provider does not say
 	Early           time.Duration // Access is refreshed so long before it expires, as it has to last for what it is given out for
 	Scopes          []string
-	Until           time.Time // not remembered longer
+	Extra           map[string]any `json:",omitempty"` // by ConnectOptions.Extra
+	Until           time.Time      // not remembered longer
 }
 
 // maxEarly bounds grant.Early, which is a quarter of the life of short-lived tokens.
@@ -187,6 +190,18 @@ func (c *connect) grant(token *oauth2.Token, old grant) (grant, error) {
 	g := grant{Access: token.AccessToken, Refresh: token.RefreshToken, Expires: token.Expiry, Until: old.Until, Scopes: old.Scopes}
 	if g.Refresh == "" {
 		g.Refresh = old.Refresh // RFC 6749, section 6
+	}
+	for _, name := range c.opts.Extra {
+		v := token.Extra(name)
+		if v == nil {
+			v = old.Extra[name]
+		}
+		if v != nil {
+			if g.Extra == nil {
+				g.Extra = map[string]any{}
+			}
+			g.Extra[name] = v
+		}
 	}
 	if !g.Expires.IsZero() {
 		g.Early = min(maxEarly, time.Until(g.Expires)/4)
@@ -231,10 +246,18 @@ func tokenError(err error) error {
 		}
 		return &endpointError{status, errorCode(r.ErrorCode)}
 	}
-	if errors.Is(err, context.DeadlineExceeded) {
-		return errors.New("the token endpoint did not answer in time")
+	if u, ok := errors.AsType[*url.Error](err); ok {
+		return &unreachableError{u.Err}
 	}
-	return errors.New("the token endpoint cannot be reached, or its answer is no token")
+	return errors.New("the token endpoint's answer is no token")
+}
+
+// unreachableError says why only to the log: addresses inside a network are not the model's business.
+type unreachableError struct{ cause error }
+
+func (e *unreachableError) Error() string { return "the token endpoint cannot be reached" }
+func (e *unreachableError) LogValue() slog.Value {
+	return slog.StringValue(e.Error() + ": " + e.cause.Error())
 }
 
 // endpointError is an error response of the token endpoint.

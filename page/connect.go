@@ -40,6 +40,10 @@ type ConnectOptions struct {
 	// the config, but for openid, profile, email and offline_access, which providers call by other names or leave out.
 	Needed []string
 
+	// Extra names members of the provider's token responses that the tool needs, such as instance_url: Token.Extra of what the
+	// source gives has them. Others are not kept.
+	Extra []string
+
 	// Lifetime is how long a sign-in is remembered, however often its token is refreshed. Default 90 days.
 	Lifetime time.Duration
 
@@ -125,7 +129,7 @@ func (c *connect) check() error {
 	case c.opts.Lifetime == 0:
 		c.opts.Lifetime = defaultLifetime
 	}
-	for _, own := range []string{"response_type", "client_id", "redirect_uri", "scope", "state", "code_challenge", "code_challenge_method"} {
+	for _, own := range []string{"response_type", "response_mode", "client_id", "redirect_uri", "scope", "state", "code_challenge", "code_challenge_method"} {
 		if c.opts.AuthParams.Has(own) {
 			return fmt.Errorf("ConnectOptions.AuthParams has %q, which the flow sets itself", own)
 		}
@@ -150,7 +154,7 @@ func (c *connect) Err() error { return c.err }
 
 // Shape implements flow: two questions are of one shape if a token for one does for the other.
 func (c *connect) Shape() state.Digest {
-	parts := []string{"connect", c.config.ClientID, c.config.Endpoint.AuthURL, c.config.Endpoint.TokenURL, c.opts.Issuer, c.opts.Callback, c.opts.AuthParams.Encode(), strings.Join(c.opts.Needed, " ")}
+	parts := []string{"connect", c.config.ClientID, c.config.Endpoint.AuthURL, c.config.Endpoint.TokenURL, c.opts.Issuer, c.opts.Callback, c.opts.AuthParams.Encode(), strings.Join(c.opts.Needed, " "), strings.Join(c.opts.Extra, " ")}
 	return state.DigestOf(append(parts, c.config.Scopes...)...)
 }
 

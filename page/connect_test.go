@@ -2,6 +2,7 @@ package page_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"html"
 	"io"
@@ -24,12 +25,25 @@ type spyVault struct {
 	page.Vault
 	mu      sync.Mutex
 	entries []page.Entry
+	failing error // of Add
+}
+
+func (v *spyVault) fail(err error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.failing = err
 }
 
 func newSpyVault() *spyVault { return &spyVault{Vault: page.NewMemoryVault()} }
 
 func (v *spyVault) Add(ctx context.Context, e page.Entry) (bool, error) {
 	v.note(e)
+	v.mu.Lock()
+	failing := v.failing
+	v.mu.Unlock()
+	if failing != nil {
+		return false, failing
+	}
 	return v.Vault.Add(ctx, e)
 }
 
@@ -367,6 +381,11 @@ func TestConnectBeyondRefresh(t *testing.T) {
 		}
 	}
 	p.set(func() { p.broken = 0 })
+	s.vault.fail(errors.New("dial tcp 10.0.0.7:5432: connection refused"))
+	if got := s.call("ann", "Events", nil, nil); !got.Result.IsError || strings.Contains(got.text(), "10.0.0.7") {
+		t.Errorf("while the vault is down: %q", got.text())
+	}
+	s.vault.fail(nil)
 	if got := s.call("ann", "Events", nil, nil); got.text() != "the calendar of ada" {
 		t.Errorf("when the provider is back: %q", got.text())
 	}
@@ -377,7 +396,7 @@ func TestTokenSource(t *testing.T) {
 	p := newProvider(t)
 	p.life = time.Second
 	s := newCalendarSite(t, p, nil)
-	question := calendar(p, nil)
+	question := calendar(p, &page.ConnectOptions{Extra: []string{"instance_url", "other"}})
 	sources := make(chan oauth2.TokenSource, 1)
 	elicit.AddTool(s.shop, &mcp.Tool{Name: "Give"}, func(ctx context.Context, _ *mcp.CallToolRequest, _ struct{}) (*mcp.CallToolResult, any, error) {
 		source, err := question.Value(ctx)
@@ -396,6 +415,9 @@ func TestTokenSource(t *testing.T) {
 	}
 	if first.RefreshToken != "" {
 		t.Error("the tool gets the refresh token")
+	}
+	if first.Extra("instance_url") != "https://eu.calendar.example.com" || first.Extra("other") != nil || first.Extra("id_token") != nil {
+		t.Errorf("the tool gets %v, %v, %v besides", first.Extra("instance_url"), first.Extra("other"), first.Extra("id_token"))
 	}
 	waitUntil(t, func() bool {
 		now, err := source.Token()

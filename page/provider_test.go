@@ -163,7 +163,7 @@ func (p *provider) token(w http.ResponseWriter, r *http.Request) {
 	access := p.newSecret()
 	p.issued = append(p.issued, access)
 	p.access[access] = c.person
-	res := map[string]any{"access_token": access, "token_type": "bearer", "expires_in": int(life.Seconds())}
+	res := map[string]any{"access_token": access, "token_type": "bearer", "expires_in": int(life.Seconds()), "instance_url": "https://eu.calendar.example.com", "id_token": "of nobody's business"}
 	if !p.noRefresh {
 		refresh := p.newSecret()
 		p.issued = append(p.issued, refresh)

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"net/http"
 	"sync"
 	"time"
@@ -78,7 +79,8 @@ func (s *tokenSource) Token() (*oauth2.Token, error) {
 		}
 		s.now = g
 	}
-	return &oauth2.Token{AccessToken: s.now.Access, TokenType: "Bearer", Expiry: s.now.Expires}, nil
+	token := &oauth2.Token{AccessToken: s.now.Access, TokenType: "Bearer", Expiry: s.now.Expires}
+	return token.WithExtra(maps.Clone(s.now.Extra)), nil
 }
 
 // What a source says when it is printed or logged.
@@ -156,8 +158,10 @@ func (at slot) usable(ctx context.Context) (*stored, grant, error) {
 	case s == nil:
 		return nil, g, ErrRevoked
 	case !g.fresh(at.pages.shop.Now()) && g.Refresh == "":
-		_, err := at.pages.remove(ctx, s)
-		return nil, g, errors.Join(ErrRevoked, err)
+		if _, err := at.pages.remove(ctx, s); err != nil {
+			return nil, g, at.pages.vaultFailed(ctx, err)
+		}
+		return nil, g, ErrRevoked
 	}
 	return s, g, nil
 }
@@ -202,7 +206,7 @@ func (at slot) lock(ctx context.Context) (unlock func(), _ error) {
 	if !first {
 		defer release()
 		if err != nil {
-			return nil, err
+			return nil, p.vaultFailed(ctx, err)
 		}
 		select { // another instance does not tell when it is done
 		case <-time.After(100 * time.Millisecond):
@@ -242,11 +246,12 @@ func (at slot) refresh(ctx context.Context, s *stored, g grant) (grant, error) {
 	case errors.As(err, &refused) && refused.final(), errors.As(err, &less):
 		log.InfoContext(ctx, "page: a sign-in has ended; the user is asked again", "reason", err)
 		if _, failed := at.pages.remove(ctx, s); failed != nil {
-			return grant{}, failed
+			return grant{}, at.pages.vaultFailed(ctx, failed)
 		}
 		return grant{}, ErrRevoked
-	case at.pages.shop.Now().Before(g.Expires):
-		log.WarnContext(ctx, "page: a token could not be refreshed; it is good for a few seconds", "reason", err)
+	}
+	log.WarnContext(ctx, "page: a token could not be refreshed", "reason", err)
+	if at.pages.shop.Now().Before(g.Expires) { // it is good for some seconds
 		return g, nil
 	}
 	return grant{}, fmt.Errorf("page: the token of %s cannot be refreshed: %w", c.opts.Provider, err)
@@ -266,7 +271,7 @@ func (at slot) save(ctx context.Context, s *stored, g, n grant) (grant, error) {
 		}
 		switch done, err := at.pages.swap(ctx, s, plain, ends); {
 		case err != nil:
-			return grant{}, fmt.Errorf("page: a token was refreshed and could not be stored: %w", err)
+			return grant{}, at.pages.vaultFailed(ctx, fmt.Errorf("a token was refreshed and could not be stored: %w", err))
 		case done:
 			return n, nil
 		}
