@@ -66,7 +66,7 @@ staticcheck: ## staticcheck over all modules
 	$(call part,staticcheck,go run $(STATICCHECK) $(ALL))
 
 .PHONY: race
-race: ## go test -race over all modules; tests that drive Node programs are left to the next two
+race: postgresql ## go test -race over all modules; tests that drive Node programs are left to the next two
 	$(call part,go test -race,ELICIT_E2E=0 go test -race $(ALL))
 
 # The pages are outside the module of their tests, so the test cache does not see them change.
@@ -92,6 +92,10 @@ interop: node ## Clients and schemas of others: the TypeScript SDK, MCP Inspecto
 .PHONY: people
 people: node chromium shells ## The command line at a real terminal and in shells, and the pages in a real browser
 	$(call part,terminal and browser,$(call e2e,terminal); $(call e2e,browser))
+
+.PHONY: postgresql
+postgresql: ## Install PostgreSQL, where there is none and Debian's packages are; tests start servers of their own
+	@ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 || command -v initdb >/dev/null || { printf '\n=== apt-get install postgresql\n'; apt-get update -qq && apt-get install -y -qq postgresql >/dev/null; }
 
 .PHONY: chromium
 chromium: ## Install Chromium, where there is none and Debian's packages are
@@ -126,8 +130,9 @@ fuzz: ## Each fuzz target of all modules for FUZZTIME (default 10m)
 	done
 
 .PHONY: soak
-soak: ## What make race takes briefly in internal/e2e/soak, at full length
+soak: postgresql ## What make race takes briefly in internal/e2e/soak, at full length
 	$(call part,soak,ELICIT_SOAK=1 go test -count=1 -v -timeout 1h $(E2E)/soak)
+	$(call part,the database cut off,ELICIT_SOAK=1 go test -count=1 -v -run TestCut ./tasks/postgres)
 
 # The peers that the benchmark compares with are pinned in bench/go.mod and bench/servers/typescript/package-lock.json.
 BENCH := bench/servers/typescript
@@ -141,6 +146,10 @@ bench: ## Compare the host with its peers, on a machine that does nothing else (
 .PHONY: bench-lint
 bench-lint: ## Time elicit vet beside go vet; its output is in bench/lint.txt
 	bench/lint.sh
+
+.PHONY: bench-stores
+bench-stores: postgresql ## Measure the stores of tasks as they grow, on a machine that does nothing else: bench/tasks-stores.txt
+	go run ./bench/stores | tee bench/tasks-stores.txt
 
 .PHONY: clean
 clean: ## Remove what the targets made, the Node packages included
