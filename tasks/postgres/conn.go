@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -24,7 +23,10 @@ const (
 // call runs one call of the Store within its deadline. Where repeat is true, do may be done twice, and is when the first time's
 // outcome is not known; else only when nothing has happened.
 func (s *Store) call(ctx context.Context, name string, repeat bool, do func(context.Context, *pgx.Conn) error) error {
-	if err := ctx.Err(); err != nil {
+	switch {
+	case s.ctx.Err() != nil:
+		return fmt.Errorf("tasks/postgres: %s: %w", name, tasks.ErrClosed)
+	case ctx.Err() != nil:
 		return fmt.Errorf("tasks/postgres: %s: %w", name, context.Cause(ctx))
 	}
 	bounded, cancel := context.WithTimeout(ctx, timeout)
@@ -42,7 +44,7 @@ func (s *Store) call(ctx context.Context, name string, repeat bool, do func(cont
 		case ctx.Err() != nil:
 			return fmt.Errorf("tasks/postgres: %s: %w", name, context.Cause(ctx)) // the caller has gone
 		case bounded.Err() != nil:
-			return fmt.Errorf("tasks/postgres: %s: %w: no answer from %s within %v", name, tasks.ErrUnavailable, s.where, timeout)
+			return s.noAnswer(name)
 		case errors.As(err, &answer) && !passing(answer.Code):
 			return fmt.Errorf("tasks/postgres: %s: %s: %w", name, s.where, err)
 		case time.Since(start) > patience || !(repeat || pgconn.SafeToRetry(err)):
@@ -53,6 +55,10 @@ func (s *Store) call(ctx context.Context, name string, repeat bool, do func(cont
 		case <-time.After(50 * time.Millisecond):
 		}
 	}
+}
+
+func (s *Store) noAnswer(name string) error {
+	return fmt.Errorf("tasks/postgres: %s: %w: no answer from %s within %v", name, tasks.ErrUnavailable, s.where, timeout)
 }
 
 // passing reports whether an error of the server is one that passes: connections, resources, conflicts, a server that starts,
@@ -118,45 +124,4 @@ func release(conn *pgxpool.Conn) {
 	}
 	conn.Conn().PgConn().CustomData()[lastUse] = time.Now()
 	conn.Release()
-}
-
-// gates let one at a time through, for each name.
-type gates struct {
-	mu    sync.Mutex
-	gates map[string]*gate
-}
-
-type gate struct {
-	users int
-	open  chan struct{} // holds one token while nobody is inside
-}
-
-// enter waits until the gate is free, or ctx ends.
-func (g *gates) enter(ctx context.Context, name string) (leave func(), err error) {
-	g.mu.Lock()
-	if g.gates == nil {
-		g.gates = map[string]*gate{}
-	}
-	at := g.gates[name]
-	if at == nil {
-		at = &gate{open: make(chan struct{}, 1)}
-		at.open <- struct{}{}
-		g.gates[name] = at
-	}
-	at.users++
-	g.mu.Unlock()
-	done := func() {
-		g.mu.Lock()
-		defer g.mu.Unlock()
-		if at.users--; at.users == 0 {
-			delete(g.gates, name)
-		}
-	}
-	select {
-	case <-at.open:
-		return func() { at.open <- struct{}{}; done() }, nil
-	case <-ctx.Done():
-		done()
-		return nil, ctx.Err()
-	}
 }

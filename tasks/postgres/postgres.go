@@ -44,14 +44,14 @@ const (
 
 // Store is a tasks.Store. Open makes it.
 type Store struct {
-	pool   *pgxpool.Pool
-	config *pgx.ConnConfig
-	where  string // for errors: host, port and database
-	name   string // of this Store among those that listen
-	owners gates
-	total  total
-	hints  *lossy.Chan[tasks.Hint]
-	notify chan tasks.Hint
+	pool      *pgxpool.Pool
+	config    *pgx.ConnConfig
+	where     string // for errors: host, port and database
+	name      string // of this Store among those that listen
+	creations chan *creation
+	total     total
+	hints     *lossy.Chan[tasks.Hint]
+	notify    chan tasks.Hint
 
 	ctx   context.Context // ends with Close
 	close func() error
@@ -66,7 +66,8 @@ func Open(ctx context.Context, connString string) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{config: config.ConnConfig.Copy(), where: where(config.ConnConfig), name: rand.Text(), hints: lossy.New[tasks.Hint](1 << 10), notify: make(chan tasks.Hint, 1<<10)}
+	s := &Store{config: config.ConnConfig.Copy(), where: where(config.ConnConfig), name: rand.Text(), creations: make(chan *creation),
+		hints: lossy.New[tasks.Hint](1 << 10), notify: make(chan tasks.Hint, 1<<10)}
 	if _, _, err := migrate(ctx, s.config); err != nil {
 		return nil, fmt.Errorf("tasks/postgres: open %s: %w", s.where, err)
 	}
@@ -76,6 +77,7 @@ func Open(ctx context.Context, connString string) (*Store, error) {
 	var cancel context.CancelFunc
 	s.ctx, cancel = context.WithCancel(context.Background())
 	var loops sync.WaitGroup
+	loops.Go(s.create)
 	loops.Go(s.tell)
 	loops.Go(s.listen)
 	s.close = sync.OnceValue(func() error {
@@ -123,12 +125,13 @@ func parse(connString string) (*pgxpool.Config, error) {
 	return config, nil
 }
 
-// prepare has the server notice that a client is gone, whose locks would hold up others.
+// prepare has the server notice that a client is gone, whose locks would hold up others; and use the indexes of tables that were
+// empty when it last looked, which plans that are kept would not.
 func prepare(ctx context.Context, conn *pgx.Conn) error {
 	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
 	_, err := conn.Exec(ctx, "SET statement_timeout = '10s'; SET idle_in_transaction_session_timeout = '10s';"+
-		"SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3")
+		"SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3; SET enable_seqscan = off")
 	return err
 }
 

@@ -3,8 +3,6 @@ package postgres
 import (
 	"context"
 	"errors"
-	"fmt"
-	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -61,99 +59,6 @@ func blob(b []byte) []byte {
 		return []byte{}
 	}
 	return b
-}
-
-// Create implements tasks.Store.
-func (s *Store) Create(ctx context.Context, row tasks.Row, next tasks.Next, limits tasks.Limits) (stored tasks.Row, err error) {
-	created := false
-	if limits.Owner > 0 {
-		// What an owner creates at once is counted one by one, also while each is not yet seen by the next.
-		leave, err := s.owners.enter(ctx, row.Owner)
-		if err != nil {
-			return tasks.Row{}, fmt.Errorf("tasks/postgres: create: %w", context.Cause(ctx))
-		}
-		defer leave()
-	}
-	err = s.call(ctx, "create", true, func(ctx context.Context, conn *pgx.Conn) error {
-		full, err := s.total.over(ctx, conn, limits.Total)
-		if err != nil {
-			return err
-		}
-		_, worker, due, claimed := place(next)
-		err = scanRow(conn.QueryRow(ctx, `INSERT INTO elicit_task AS t
-				(id, owner, status, record, version, run, worker, due_at, attempts, ttl, created_at, updated_at, expires_at)
-			SELECT $1, $2, $3, $4, 1, $5::bigint, $6::text, now() + $7::bigint * interval '1 microsecond', $8::int, $9::bigint, now(), now(),
-				CASE WHEN $9 > 0 THEN now() + $9 * interval '1 microsecond' END
-			WHERE NOT $10::boolean AND ($11::int = 0 OR $11 > (SELECT count(*) FROM (SELECT FROM elicit_task t
-				WHERE owner = $2 AND status IN ('working', 'input_required') AND `+there+` LIMIT $11) AS open))
-			ON CONFLICT (id) DO NOTHING RETURNING `+columns,
-			row.ID, row.Owner, string(row.Status), blob(row.Record), claimed, worker, due, row.Attempts, micros(row.TTL), full, limits.Owner), &stored)
-		if created = err == nil; !errors.Is(err, pgx.ErrNoRows) {
-			return err
-		}
-		var expired bool
-		err = scanRow(conn.QueryRow(ctx, "SELECT "+columns+", NOT "+there+" FROM elicit_task t WHERE id = $1", row.ID), &stored, &expired)
-		switch {
-		case errors.Is(err, pgx.ErrNoRows) && full:
-			return tasks.ErrTotalLimit
-		case errors.Is(err, pgx.ErrNoRows):
-			return tasks.ErrOwnerLimit
-		case err == nil && stored.Owner != row.Owner:
-			return tasks.ErrExists
-		case err == nil && expired:
-			return tasks.ErrNotFound
-		}
-		return err
-	})
-	if err != nil {
-		return tasks.Row{}, err
-	}
-	if created {
-		s.total.add(1)
-		s.hint(tasks.Hint{ID: row.ID, Due: next.Due && next.After <= 0})
-	}
-	return stored, nil
-}
-
-// total knows about how many rows there are. It counts those of this Store exactly, and asks the database now and then.
-type total struct {
-	mu    sync.Mutex
-	rows  int
-	asked time.Time
-}
-
-const (
-	askAgain = 5 * time.Second
-	// exact is up to where rows are counted one by one; beyond it PostgreSQL's own estimate must do.
-	exact = 10_000
-)
-
-// over reports whether there are as many rows as limit, if that is not 0.
-func (t *total) over(ctx context.Context, conn *pgx.Conn, limit int) (bool, error) {
-	if limit <= 0 {
-		return false, nil
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if time.Since(t.asked) > askAgain {
-		var few, many int
-		err := conn.QueryRow(ctx, `SELECT (SELECT count(*) FROM (SELECT FROM elicit_task LIMIT $1) AS few),
-			coalesce((SELECT n_live_tup FROM pg_stat_user_tables WHERE relid = 'elicit_task'::regclass), 0)`, exact).Scan(&few, &many)
-		if err != nil {
-			return false, err
-		}
-		t.rows, t.asked = few, time.Now()
-		if few == exact {
-			t.rows = max(few, many)
-		}
-	}
-	return t.rows >= limit, nil
-}
-
-func (t *total) add(rows int) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.rows += rows
 }
 
 // Get implements tasks.Store.
