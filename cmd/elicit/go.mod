@@ -12,11 +12,28 @@ require (
 	github.com/charmbracelet/x/ansi v0.11.6
 	github.com/elicit-go/elicit v0.0.0-00010101000000-000000000000
 	github.com/elicit-go/elicit/answer/terminal v0.0.0-00010101000000-000000000000
+	github.com/elicit-go/elicit/lint v0.0.0-00010101000000-000000000000
 	github.com/elicit-go/elicit/tasks/postgres v0.0.0-00010101000000-000000000000
 	github.com/elicit-go/elicit/tasks/sqlite v0.0.0-00010101000000-000000000000
 	github.com/modelcontextprotocol/go-sdk v1.8.0
 	golang.org/x/term v0.40.0
 	golang.org/x/tools v0.52.0
+)
+
+require (
+	github.com/google/uuid v1.6.0 // indirect
+	github.com/jackc/pgpassfile v1.0.0 // indirect
+	github.com/jackc/pgservicefile v0.0.0-20240606120523-5a60cdf6a761 // indirect
+	github.com/jackc/pgx/v5 v5.13.0 // indirect
+	github.com/jackc/puddle/v2 v2.2.3 // indirect
+	github.com/mattn/go-isatty v0.0.24 // indirect
+	github.com/ncruces/go-strftime v1.1.0 // indirect
+	github.com/remyoudompheng/bigfft v0.0.0-20230129092748-24d4a6f8daec // indirect
+	golang.org/x/text v0.41.0 // indirect
+	modernc.org/libc v1.80.1 // indirect
+	modernc.org/mathutil v1.7.1 // indirect
+	modernc.org/memory v1.12.1 // indirect
+	modernc.org/sqlite v1.62.0 // indirect
 )
 
 require (
@@ -35,25 +52,12 @@ require (
 	github.com/charmbracelet/x/windows v0.2.2 // indirect
 	github.com/clipperhouse/displaywidth v0.11.0 // indirect
 	github.com/clipperhouse/uax29/v2 v2.7.0 // indirect
-<<<<<<< HEAD
-	github.com/dustin/go-humanize v1.0.1 // indirect
-	github.com/elicit-go/elicit/lint v0.0.0-00010101000000-000000000000
-=======
 	github.com/dustin/go-humanize v1.1.0 // indirect
->>>>>>> a85243d (elicit migrate; how the stores were chosen; PostgreSQL for make race; a benchmark of the stores)
 	github.com/google/jsonschema-go v0.4.3 // indirect
-	github.com/google/uuid v1.6.0 // indirect
-	github.com/jackc/pgpassfile v1.0.0 // indirect
-	github.com/jackc/pgservicefile v0.0.0-20240606120523-5a60cdf6a761 // indirect
-	github.com/jackc/pgx/v5 v5.13.0 // indirect
-	github.com/jackc/puddle/v2 v2.2.3 // indirect
 	github.com/lucasb-eyer/go-colorful v1.3.0 // indirect
-	github.com/mattn/go-isatty v0.0.24 // indirect
 	github.com/mattn/go-runewidth v0.0.20 // indirect
 	github.com/mitchellh/hashstructure/v2 v2.0.2 // indirect
 	github.com/muesli/cancelreader v0.2.2 // indirect
-	github.com/ncruces/go-strftime v1.1.0 // indirect
-	github.com/remyoudompheng/bigfft v0.0.0-20230129092748-24d4a6f8daec // indirect
 	github.com/rivo/uniseg v0.4.7 // indirect
 	github.com/segmentio/asm v1.1.3 // indirect
 	github.com/segmentio/encoding v0.5.4 // indirect
@@ -63,18 +67,11 @@ require (
 	golang.org/x/oauth2 v0.35.0 // indirect
 	golang.org/x/sync v0.24.0 // indirect
 	golang.org/x/sys v0.49.0 // indirect
-	golang.org/x/text v0.41.0 // indirect
 	golang.org/x/time v0.15.0 // indirect
-	modernc.org/libc v1.80.1 // indirect
-	modernc.org/mathutil v1.7.1 // indirect
-	modernc.org/memory v1.12.1 // indirect
-	modernc.org/sqlite v1.62.0 // indirect
 )
 
-<<<<<<< HEAD
 replace github.com/elicit-go/elicit/lint => ../../lint
-=======
+
 replace github.com/elicit-go/elicit/tasks/sqlite => ../../tasks/sqlite
 
 replace github.com/elicit-go/elicit/tasks/postgres => ../../tasks/postgres
->>>>>>> a85243d (elicit migrate; how the stores were chosen; PostgreSQL for make race; a benchmark of the stores)

@@ -9,11 +9,8 @@
 //	elicit preview FILE              shows a form as its users will see it
 //	elicit check URL [TOOL]          tests a server against the specification
 //	elicit keygen                    a fresh secret for elicit.Options.Secrets
-<<<<<<< HEAD
 //	elicit vet ./...                 finds mistakes in the use of elicit that compile; also a go vet -vettool
-=======
 //	elicit migrate [STORE]           makes the tables that tasks are kept in, or brings them up to date
->>>>>>> a85243d (elicit migrate; how the stores were chosen; PostgreSQL for make race; a benchmark of the stores)
 //	elicit doc                       writes what doc comments say into Go code, for forms to show
 //	elicit completion bash           a script that completes command lines, also for zsh and fish
 //	elicit version
@@ -54,11 +51,8 @@ type cli struct {
 	Check      checkCmd      `cmd:"" help:"Test an MCP server from outside against the specification."`
 	Preview    previewCmd    `cmd:"" help:"Show a form, from a schema or a result that asks, as its users will see it."`
 	Keygen     keygenCmd     `cmd:"" help:"Print a fresh secret for elicit.Options.Secrets."`
-<<<<<<< HEAD
 	Vet        vetCmd        `cmd:"" passthrough:"" help:"Find mistakes in the use of elicit that compile."`
-=======
 	Migrate    migrateCmd    `cmd:"" help:"Make the tables that tasks are kept in, or bring them up to date."`
->>>>>>> a85243d (elicit migrate; how the stores were chosen; PostgreSQL for make race; a benchmark of the stores)
 	Doc        docCmd        `cmd:"" passthrough:"" help:"Write what doc comments say into Go code, for forms to show."`
 	Completion completionCmd `cmd:"" help:"Print a script that completes command lines in your shell."`
 	Version    versionCmd    `cmd:"" help:"Print the version."`
