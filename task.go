@@ -32,10 +32,12 @@ func init() {
 			return errors.New("this server has tasks already: enable them once")
 		}
 		t := connect(tool.TaskShop{MCP: s.mcp, Ring: s.ring, OwnSecret: s.random, Logger: s.opts.Logger,
-			Principal: func(ctx context.Context, extra *mcp.RequestExtra) (tool.Principal, error) {
+			Caller: func(ctx context.Context, extra *mcp.RequestExtra) (tool.Caller, error) {
 				c := &call{shop: s, method: "tasks", extra: extra}
-				err := c.identify(ctx)
-				return tool.Principal(c.principal), err
+				if err := c.identify(ctx); err != nil {
+					return tool.Caller{}, err
+				}
+				return c.caller(ctx), nil
 			}})
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -69,6 +71,15 @@ func init() {
 
 // errBegun ends the part of a call that its client waits for.
 var errBegun = errors.New("elicit: the call goes on as a task (return this error from the handler)")
+
+// caller is who makes the call, which was identified.
+func (c *call) caller(ctx context.Context) tool.Caller {
+	x := tool.Caller{Principal: tool.Principal(c.principal)}
+	if c.shop.opts.Bind != nil {
+		x.Bound = c.shop.opts.Bind(ctx, c.extra)
+	}
+	return x
+}
 
 // declareTask keeps what the options of a tool say of its tasks. The caller holds s.mu.
 func (s *Server) declareTask(f feature, c tool.Config) {
@@ -125,7 +136,7 @@ func (c *call) mayBeTask(ctx context.Context, req mcp.Request, next func(context
 	}
 	c.run = &tool.Run{}
 	var ran atomic.Bool
-	res, err := engine.Call(ctx, &tool.Call{Request: r, Modern: c.modern, Principal: tool.Principal(c.principal), Task: c.shop.task(c.name), Run: c.run,
+	res, err := engine.Call(ctx, &tool.Call{Request: r, Modern: c.modern, Caller: c.caller(ctx), Task: c.shop.task(c.name), Run: c.run,
 		Snapshot: func() tool.Snapshot { return c.snapshot(c.st) },
 		Detach: func() (tool.Snapshot, bool) {
 			c.mu.Lock()

@@ -33,12 +33,12 @@ func (e *Engine) Call(ctx context.Context, c *tool.Call, next func(context.Conte
 	case mode == tool.Required && !can:
 		return nil, undeclared("the tool \"" + c.Request.Params.Name + "\"")
 	case mode == tool.Required:
-		if !e.mayHave(ctx, c.Principal, c.Request.Extra) {
+		if !e.mayHave(ctx, c.Caller, c.Request.Extra) {
 			e.log(ctx, slog.LevelWarn, "", "tasks: an anonymous caller cannot have tasks here: authenticate callers, or set Options.AllowAnonymous", "tool", c.Request.Params.Name)
 			return nil, internal("the tool %q needs a caller who can be told from others", c.Request.Params.Name)
 		}
 		return e.create(ctx, c, c.Snapshot())
-	case mode == tool.Synchronous || !can || !e.mayHave(ctx, c.Principal, c.Request.Extra):
+	case mode == tool.Synchronous || !can || !e.mayHave(ctx, c.Caller, c.Request.Extra):
 		return next(ctx)
 	}
 	c.Run.ID = func() string { return "" }
@@ -55,8 +55,8 @@ func (e *Engine) Call(ctx context.Context, c *tool.Call, next func(context.Conte
 }
 
 // mayHave reports whether a caller may have tasks: one who can be told from others, or who is on this machine.
-func (e *Engine) mayHave(ctx context.Context, p tool.Principal, extra *mcp.RequestExtra) bool {
-	return p != tool.Principal{} || e.opts.AllowAnonymous || local(ctx, extra)
+func (e *Engine) mayHave(ctx context.Context, c tool.Caller, extra *mcp.RequestExtra) bool {
+	return c.Principal != tool.Principal{} || e.opts.AllowAnonymous || local(ctx, extra)
 }
 
 // local reports whether a request has come over stdio, or to a loopback listener and not through a proxy.
@@ -79,8 +79,8 @@ func local(ctx context.Context, extra *mcp.RequestExtra) bool {
 }
 
 // owner is what a row is bound to.
-func owner(p tool.Principal) string {
-	d := state.DigestOf("task owner", p.Issuer, p.Subject, p.Client)
+func owner(c tool.Caller) string {
+	d := state.DigestOf("task owner", c.Issuer, c.Subject, c.Client, c.Bound)
 	return hex.EncodeToString(d[:])
 }
 
@@ -107,7 +107,7 @@ func (e *Engine) create(ctx context.Context, c *tool.Call, s tool.Snapshot) (mcp
 
 // newRow is the row of a call that becomes a task.
 func (e *Engine) newRow(c *tool.Call, s tool.Snapshot) (Row, *work, error) {
-	row := Row{ID: c.Run.Task, Owner: owner(c.Principal), Status: Working, TTL: e.opts.TTL}
+	row := Row{ID: c.Run.Task, Owner: owner(c.Caller), Status: Working, TTL: e.opts.TTL}
 	rec, w, err := e.newRecord(c, s)
 	if err != nil {
 		return row, nil, err

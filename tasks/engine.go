@@ -151,10 +151,8 @@ func (e *Engine) compare() {
 		}
 		delete(here, row.Fence)
 	}
-	for f, r := range here {
-		if f.Worker == worker {
-			e.lookAt(r)
-		}
+	for _, r := range here { // also those of a lease before
+		e.lookAt(r)
 	}
 	if orphans != nil {
 		e.log(e.ctx, slog.LevelWarn, "", "tasks: claims whose replies were lost are given back", "runs", len(orphans))

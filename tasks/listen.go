@@ -39,14 +39,14 @@ func (e *Engine) listen(ctx context.Context, req mcp.Request, next func(context.
 	l := &listener{e: e, extra: req.GetExtra(), acked: make(chan struct{}), signal: make(chan struct{}, 1), stop: make(chan struct{}), dirty: map[string]bool{}}
 	l.session, _ = req.GetSession().(*mcp.ServerSession)
 	var err error
-	if l.principal, err = e.shop.Principal(ctx, l.extra); err != nil {
+	if l.caller, err = e.shop.Caller(ctx, l.extra); err != nil {
 		return nil, err
 	}
 	for _, id := range ids {
 		if slices.Contains(l.ids, id) || len(l.ids) == maxListened {
 			continue
 		}
-		switch _, _, err := e.of(ctx, l.principal, l.extra, id); err {
+		switch _, _, err := e.of(ctx, l.caller, l.extra, id); err {
 		case nil:
 			l.ids = append(l.ids, id)
 			l.dirty[id] = true // what it is now comes first: it may have changed since the client asked
@@ -88,11 +88,11 @@ type listenerKey struct{}
 
 // A listener is a stream of subscriptions/listen with tasks in it.
 type listener struct {
-	e         *Engine
-	session   *mcp.ServerSession
-	principal tool.Principal
-	extra     *mcp.RequestExtra
-	ids       []string
+	e       *Engine
+	session *mcp.ServerSession
+	caller  tool.Caller
+	extra   *mcp.RequestExtra
+	ids     []string
 
 	acked chan struct{} // closed when the stream was acknowledged; then the next two are set
 	id    any           // of the subscription
@@ -171,7 +171,7 @@ func (l *listener) serve(ctx context.Context) {
 		clear(l.dirty)
 		l.mu.Unlock()
 		for _, id := range ids {
-			row, r, err := l.e.of(ctx, l.principal, l.extra, id)
+			row, r, err := l.e.of(ctx, l.caller, l.extra, id)
 			if err != nil || row.Version <= sent[id] {
 				continue // expired, or out of reach: the sweep looks again
 			}

@@ -69,7 +69,7 @@ func advertise(d *mcp.DiscoverResult) mcp.Result {
 // it is there.
 func (e *Engine) find(ctx context.Context, p *params) (Row, *record, error) {
 	extra, _ := ctx.Value(extraKey{}).(*mcp.RequestExtra)
-	principal, err := e.shop.Principal(ctx, extra)
+	caller, err := e.shop.Caller(ctx, extra)
 	if err != nil {
 		return Row{}, nil, err
 	}
@@ -77,11 +77,11 @@ func (e *Engine) find(ctx context.Context, p *params) (Row, *record, error) {
 	if !ok || rawjson.Kind(p.TaskID) != '"' {
 		return Row{}, nil, invalid("params.taskId must be a string")
 	}
-	return e.of(ctx, principal, extra, id)
+	return e.of(ctx, caller, extra, id)
 }
 
-// of is the task of a principal.
-func (e *Engine) of(ctx context.Context, p tool.Principal, extra *mcp.RequestExtra, id string) (Row, *record, error) {
+// of is the task of a caller.
+func (e *Engine) of(ctx context.Context, c tool.Caller, extra *mcp.RequestExtra, id string) (Row, *record, error) {
 	if len(id) > 128 {
 		id = "" // no id of ours is as long
 	}
@@ -90,8 +90,8 @@ func (e *Engine) of(ctx context.Context, p tool.Principal, extra *mcp.RequestExt
 		e.log(ctx, slog.LevelError, id, "tasks: cannot read a task", "error", err)
 		return row, nil, internal("the task could not be read; try again")
 	}
-	mine := subtle.ConstantTimeCompare([]byte(owner(p)), []byte(row.Owner)) == 1
-	if err != nil || !mine || !e.mayHave(ctx, p, extra) {
+	mine := subtle.ConstantTimeCompare([]byte(owner(c)), []byte(row.Owner)) == 1
+	if err != nil || !mine || !e.mayHave(ctx, c, extra) {
 		if err == nil {
 			e.log(ctx, slog.LevelWarn, id, "tasks: refused another principal's task")
 		}

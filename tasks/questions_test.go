@@ -12,6 +12,7 @@ import (
 	"github.com/elicit-go/elicit"
 	"github.com/elicit-go/elicit/form"
 	"github.com/elicit-go/elicit/tasks"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 type shipment struct {
@@ -175,5 +176,27 @@ func TestAFormInATaskIsTheFormOfTheCall(t *testing.T) {
 	asked := fmt.Sprint(i.until("ann", id, "input_required")["inputRequests"])
 	if called := fmt.Sprint(i.call("ann", "Call", `{}`).Result["inputRequests"]); called != asked {
 		t.Errorf("a task asks\n%s, a call\n%s", asked, called)
+	}
+}
+
+// A handler that asks by itself, as the SDK has it, runs as a task too, with its own state.
+func TestAHandlerThatAsksByItself(t *testing.T) {
+	i := start(t, tasks.Options{}, func(s *elicit.Server) {
+		elicit.AddTool(s, &mcp.Tool{Name: "Own"}, func(_ context.Context, req *mcp.CallToolRequest, _ struct{}) (*mcp.CallToolResult, any, error) {
+			if r, ok := req.Params.InputResponses["q"].(*mcp.ElicitResult); ok {
+				return elicit.Text(fmt.Sprint(r.Content["n"], " ", req.Params.RequestState)), nil, nil
+			}
+			return &mcp.CallToolResult{RequestState: "own", InputRequests: mcp.InputRequestMap{
+				"q": &mcp.ElicitParams{Mode: "form", Message: "n?", RequestedSchema: object{"type": "object", "properties": object{"n": object{"type": "integer"}}}}}}, nil, nil
+		}, tasks.Required)
+	})
+	id := i.create("ann", "Own", `{}`)
+	task := i.until("ann", id, "input_required")
+	if strings.Contains(fmt.Sprint(task), "own") {
+		t.Errorf("the handler's state is on the wire: %v", task)
+	}
+	i.update("ann", id, `{"q":{"action":"accept","content":{"n":9007199254740993}}}`)
+	if got := text(t, i.until("ann", id, "completed")); !strings.HasSuffix(got, " own") {
+		t.Error(got)
 	}
 }

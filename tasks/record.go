@@ -170,7 +170,7 @@ func (r *record) sealJSON(field string, v any) ([]byte, error) {
 // newRecord is the record of a call that becomes a task, with what it knows so far.
 func (e *Engine) newRecord(c *tool.Call, s tool.Snapshot) (*record, *work, error) {
 	id, meta := c.Run.Task, c.Request.Params.Meta
-	h := head{Tool: c.Request.Params.Name, Issuer: c.Principal.Issuer, Subject: c.Principal.Subject, Client: c.Principal.Client,
+	h := head{Tool: c.Request.Params.Name, Issuer: c.Caller.Issuer, Subject: c.Caller.Subject, Client: c.Caller.Client,
 		CallID: hex.EncodeToString(s.CallID[:])}
 	h.Version, _ = meta[mcp.MetaKeyProtocolVersion].(string)
 	var err error

@@ -382,3 +382,31 @@ func TestUndeclaredClients(t *testing.T) {
 		t.Errorf("server/discover: %s", caps)
 	}
 }
+
+// What elicit.Options.Bind adds, such as a tenant, binds a task as it binds a state.
+func TestSecurity24AnotherTenantsTaskIsAsNone(t *testing.T) {
+	shop := elicit.New(mcp.NewServer(&mcp.Implementation{Name: "shop", Version: "1.0.0"}, nil), &elicit.Options{
+		Principal: func(context.Context, *mcp.RequestExtra) (elicit.Principal, error) {
+			return elicit.Principal{Subject: "ann"}, nil
+		},
+		Bind: func(_ context.Context, x *mcp.RequestExtra) string { return x.Header.Get("X-Tenant") }})
+	engine := tasks.Enable(shop, tasks.Fast(tasks.Options{}))
+	defer engine.Shutdown(t.Context())
+	addTool(shop, "ShipOrder", shipOrder, tasks.Required)
+	ts := httptest.NewServer(shop.Handler(nil))
+	defer ts.Close()
+	i := &instance{t: t, url: ts.URL, log: &logBuffer{}}
+	send := func(tenant, method, name, params string) answered {
+		r := i.request("", capabilities, method, name, params)
+		r.Header.Set("X-Tenant", tenant)
+		return i.do(r)
+	}
+	id, _ := send("one", "tools/call", "ShipOrder", `"name":"ShipOrder","arguments":{}`).Result["taskId"].(string)
+	if a := send("one", "tasks/get", id, fmt.Sprintf(`"taskId":%q`, id)); a.Result["taskId"] != id {
+		t.Errorf("its own tenant: %s", a.body)
+	}
+	never := strings.Repeat("A", len(id))
+	if a, b := send("two", "tasks/get", id, fmt.Sprintf(`"taskId":%q`, id)), send("two", "tasks/get", never, fmt.Sprintf(`"taskId":%q`, never)); a.code() != -32602 || a.body != b.body {
+		t.Errorf("another tenant: %s", a.body)
+	}
+}

@@ -33,6 +33,12 @@ type Task struct {
 // Principal is elicit.Principal.
 type Principal struct{ Issuer, Subject, Client string }
 
+// Caller is who makes a request, and what elicit.Options.Bind adds to it.
+type Caller struct {
+	Principal
+	Bound string
+}
+
 // Tasks is package tasks, as the root package sees it.
 type Tasks interface {
 	// Call serves a tools/call that is not itself the run of a task. Next runs the handler and
@@ -46,7 +52,7 @@ type Tasks interface {
 type Call struct {
 	Request   *mcp.CallToolRequest // without our requestState
 	Modern    bool                 // of 2026-07-28 or later
-	Principal Principal
+	Caller    Caller
 	Task      Task // what the tool says
 	Run       *Run // for Tasks to fill in before next
 
@@ -117,8 +123,8 @@ type TaskShop struct {
 	Ring      *state.Ring
 	OwnSecret bool // the ring is this process's own
 	Logger    *slog.Logger
-	// Principal says who makes a request. The error is a JSON-RPC error.
-	Principal func(ctx context.Context, extra *mcp.RequestExtra) (Principal, error)
+	// Caller says who makes a request. The error is a JSON-RPC error.
+	Caller func(ctx context.Context, extra *mcp.RequestExtra) (Caller, error)
 }
 
 type runKey struct{}
