@@ -22,6 +22,9 @@ type walk struct {
 	results []bool // the results of fn that may carry the error
 	lost    []loss // paths on which it is lost
 
+	guess   bool // what functions say that are asked something about the error: isNotFound(err)
+	guessed bool // there is one
+
 	seen  map[string]bool
 	ids   map[ssa.Value]int
 	steps int
@@ -50,9 +53,24 @@ func (p path) clone() path {
 
 const maxSteps = 20_000 // instructions; who needs more is not judged
 
-// walkFrom follows the paths from a call.
+// walkFrom follows the paths from a call. What it finds lost is lost whatever functions of the author say about the error.
 func (m *model) walkFrom(site ssa.CallInstruction, errs []int) *walk {
-	w := &walk{m: m, fn: site.Parent(), site: site, errs: errs, seen: map[string]bool{}, ids: map[ssa.Value]int{}}
+	w := m.walkGuessing(site, errs, false)
+	if w.guessed {
+		other := m.walkGuessing(site, errs, true)
+		for i, is := range other.results {
+			w.results[i] = w.results[i] || is
+		}
+		if len(other.lost) == 0 {
+			w.lost = nil
+		}
+		w.steps = max(w.steps, other.steps)
+	}
+	return w
+}
+
+func (m *model) walkGuessing(site ssa.CallInstruction, errs []int, guess bool) *walk {
+	w := &walk{m: m, fn: site.Parent(), site: site, errs: errs, guess: guess, seen: map[string]bool{}, ids: map[ssa.Value]int{}}
 	w.results = make([]bool, w.fn.Signature.Results().Len())
 	p := path{map[ssa.Value]bool{}, map[ssa.Value]bool{}, map[ssa.Value]bool{}, map[ssa.Value]bool{}, nil}
 	if v := site.Value(); v != nil && site.Common().Signature().Results().Len() == 1 {
@@ -315,6 +333,12 @@ func (w *walk) do(in ssa.Instruction, p *path) bool {
 			}
 			p.carries[in.Map] = true
 		}
+	case *ssa.TypeAssert:
+		if in.CommaOk && p.carries[in.X] && !isInterface(in.AssertedType) {
+			p.known[in] = false // it is of a type of its own
+			return true
+		}
+		w.derive(in, p, in.X)
 	case *ssa.Send:
 		return !p.carries[in.X]
 	case *ssa.Go:
@@ -358,159 +382,6 @@ func (w *walk) derive(v ssa.Value, p *path, from ...ssa.Value) {
 
 func (w *walk) anyCarries(c *ssa.CallCommon, p *path) bool {
 	return p.carries[c.Value] || slices.ContainsFunc(c.Args, func(a ssa.Value) bool { return p.carries[a] })
-}
-
-// call is what a call does.
-func (w *walk) call(c *ssa.Call, p *path) bool {
-	f := callee(c.Common())
-	if endsProgram(f) {
-		return false
-	}
-	args := c.Call.Args
-	carries := w.anyCarries(c.Common(), p)
-	any := func(m map[ssa.Value]bool) bool {
-		return m[c.Call.Value] || slices.ContainsFunc(args, func(a ssa.Value) bool { return m[a] })
-	}
-	text := any(p.texts)
-	value := any(p.values)
-	if value && !carries && isEffect(f) {
-		w.lost = append(w.lost, loss{work: c})
-		return false
-	}
-	set(p.values, c, value)
-	if !carries {
-		set(p.texts, c, text)
-		if text && f != nil && (nameOf(f) == "errors.New" || nameOf(f) == "fmt.Errorf") {
-			p.wrapper = c
-		}
-		return true
-	}
-	switch name := nameOf(f); {
-	case c.Call.IsInvoke() && c.Call.Method.Name() == "Error" && p.carries[c.Call.Value] && len(args) == 0:
-		p.texts[c] = true
-	case name == "errors.Is":
-		if p.carries[args[0]] {
-			if isErrAsking(args[1]) {
-				p.known[c] = true
-			} else if _, ok := args[1].(*ssa.UnOp); ok {
-				p.known[c] = false
-			}
-		}
-	case name == "errors.As":
-		if t, ok := args[1].(*ssa.MakeInterface); ok && !isInterface(elem(t.X.Type())) {
-			p.known[c] = false
-		}
-	case name == "errors.AsType":
-		if tuple, ok := c.Type().(*types.Tuple); ok && !isInterface(tuple.At(0).Type()) {
-			p.known[c] = false
-		}
-	case name == "fmt.Errorf":
-		if w.wraps(c, p) {
-			p.carries[c] = true
-		} else {
-			p.texts[c], p.wrapper = true, c
-		}
-	case strings.HasPrefix(name, "fmt.Sprint"):
-		p.texts[c] = true
-	case isLog(f), isBuiltin(c, "len"), isBuiltin(c, "cap"), isBuiltin(c, "print"), isBuiltin(c, "println"):
-	default:
-		// Wherever it goes, it may come back with the results, or in what a pointer points to.
-		if c.Call.Signature().Results().Len() == 0 || len(*c.Referrers()) == 0 {
-			for _, a := range args {
-				if p.carries[a] {
-					continue
-				}
-				if r := root(a); isOutside(r) && isReference(a.Type()) {
-					return false
-				}
-				if isReference(a.Type()) {
-					p.carries[a], p.carries[root(a)] = true, true
-				}
-			}
-			return f != nil
-		}
-		p.carries[c] = true
-	}
-	return true
-}
-
-func isBuiltin(c *ssa.Call, name string) bool {
-	b, ok := c.Call.Value.(*ssa.Builtin)
-	return ok && b.Name() == name
-}
-
-// isOutside reports whether a variable is not the function's own.
-func isOutside(v ssa.Value) bool {
-	switch v.(type) {
-	case *ssa.Parameter, *ssa.FreeVar, *ssa.Global:
-		return true
-	}
-	return false
-}
-
-func isReference(t types.Type) bool {
-	switch t.Underlying().(type) {
-	case *types.Pointer, *types.Map, *types.Slice, *types.Interface, *types.Chan, *types.Signature:
-		return !isContext(t)
-	}
-	return false
-}
-
-func isInterface(t types.Type) bool { _, ok := t.Underlying().(*types.Interface); return ok }
-
-func elem(t types.Type) types.Type {
-	if p, ok := t.Underlying().(*types.Pointer); ok {
-		return p.Elem()
-	}
-	return t
-}
-
-// wraps reports whether fmt.Errorf wraps an argument that carries the error. It does if that cannot be told.
-func (w *walk) wraps(c *ssa.Call, p *path) bool {
-	format, ok := stringConst(c.Call.Args[0])
-	if !ok {
-		return true
-	}
-	list, ok := elements(c.Call.Args[1])
-	if !ok {
-		return true
-	}
-	verbs, ok := verbsOf(format)
-	if !ok {
-		return true
-	}
-	for i, v := range verbs {
-		if v.verb == 'w' && i < len(list) && p.carries[list[i]] {
-			return true
-		}
-	}
-	return false
-}
-
-// A verb is a part of a format that takes an argument.
-type verb struct {
-	verb byte
-	at   int // of the letter, in the format
-	end  int
-}
-
-// verbsOf are the verbs of a format, each for an argument; false where they do not go one by one.
-func verbsOf(format string) (list []verb, ok bool) {
-	for i := 0; i < len(format); i++ {
-		if format[i] != '%' {
-			continue
-		}
-		start := i
-		for i++; i < len(format) && strings.IndexByte("+-# 0123456789.", format[i]) >= 0; i++ {
-		}
-		switch {
-		case i >= len(format), format[i] == '*', format[i] == '[':
-			return nil, false
-		case format[i] != '%':
-			list = append(list, verb{format[i], i, start})
-		}
-	}
-	return list, true
 }
 
 // askingResults are the results of a function that may be an asking error.

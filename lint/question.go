@@ -166,7 +166,11 @@ func (m *model) addAsks(f *ssa.Function, fact *funcFact) {
 					fact.Others = fact.Others || !all
 				case nameOf(fn) == elicitPath+".Question.Into":
 					add(m.question(c.Common().Args[0]))
-				case c.Common().StaticCallee() == nil && contextOf(c.Common()) != nil && (fn == nil || m.mayAsk(fn)):
+				case fn == nil && c.Common().StaticCallee() == nil:
+					if _, ok := c.Common().Value.(*ssa.Builtin); !ok {
+						fact.Others = true
+					}
+				case c.Common().IsInvoke() && contextOf(c.Common()) != nil && m.mayAsk(fn):
 					fact.Others = true
 				}
 			}

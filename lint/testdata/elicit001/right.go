@@ -253,3 +253,41 @@ func rangeFunc(ctx context.Context, each func(func(string) bool)) error {
 	}
 	return nil
 }
+
+func byType(ctx context.Context) (string, error) {
+	n, err := name.Value(ctx)
+	if _, ok := err.(*elicit.UnavailableError); ok {
+		return "unnamed", nil
+	}
+	switch err := err.(type) {
+	case nil:
+		return n, nil
+	case *elicit.RefusedError:
+		return "refused: " + err.Key, nil
+	default:
+		return "", err
+	}
+}
+
+func isNotFound(err error) bool { return err != nil && err.Error() == "not found" }
+
+func byPredicate(ctx context.Context) (string, error) {
+	n, err := helpers.Name(ctx)
+	if isNotFound(err) {
+		return "nobody", nil
+	}
+	return n, err
+}
+
+func isAsking(err error) bool { return errors.Is(err, elicit.ErrAsking) }
+
+func byOwnName(ctx context.Context) (string, error) {
+	n, err := helpers.Name(ctx)
+	if isAsking(err) {
+		return "", err
+	}
+	if err != nil {
+		return "", errors.New("something went wrong")
+	}
+	return n, nil
+}

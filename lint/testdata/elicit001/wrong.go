@@ -249,3 +249,23 @@ func generic[T any](ctx context.Context, q *elicit.Question[T], otherwise T) T {
 	}
 	return v
 }
+
+func predicateOrNot(ctx context.Context) string {
+	n, err := helpers.Name(ctx) // want `the error of helpers.Name is not returned`
+	if isNotFound(err) {
+		return "nobody"
+	}
+	if err != nil {
+		return "somebody"
+	}
+	return n
+}
+
+func byTypeWrong(ctx context.Context) string {
+	n, err := name.Value(ctx) // want `is not returned on every path`
+	switch err.(type) {
+	case *elicit.RefusedError:
+		return "refused"
+	}
+	return n
+}

@@ -134,3 +134,13 @@ func registerRight(s *elicit.Server, sv *service, more []elicit.ToolOption) {
 		elicit.AddTool(s, &mcp.Tool{Name: t.name}, t.handler, t.asks)
 	}
 }
+
+type flow struct{ next func() error }
+
+func (f *flow) handle(ctx context.Context, _ *mcp.CallToolRequest, _ none) (*mcp.CallToolResult, any, error) {
+	return elicit.Text("Done."), nil, f.next() // who knows
+}
+
+func registerFlow(s *elicit.Server, f *flow) {
+	elicit.AddTool(s, &mcp.Tool{Name: "A"}, f.handle, elicit.Asks(name))
+}

@@ -130,3 +130,21 @@ func looked(ctx context.Context, since time.Time) error {
 }
 
 func find(context.Context, time.Time) int { return 3 }
+
+type record struct {
+	At   time.Time
+	Name string
+	In   struct {
+		ID   int
+		Name string
+	}
+}
+
+func otherField(ctx context.Context, name string) error {
+	r := record{At: time.Now(), Name: name}
+	r.In.ID = rand.Int()
+	r.In.Name = name
+	p := &record{At: time.Now(), Name: name}
+	_, err := sure.WithMessagef("Create %s, %s and %s?", r.Name, p.Name, r.In.Name).Value(ctx)
+	return err
+}

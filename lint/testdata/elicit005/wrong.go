@@ -151,3 +151,19 @@ func register(s *elicit.Server) {
 		return elicit.Text("Done."), nil, ask()
 	})
 }
+
+func thatField(ctx context.Context, name string) error {
+	r := &record{At: time.Now(), Name: name}
+	r.In.ID = rand.Int()
+	if _, err := sure.WithMessagef("Create %s at %s?", r.Name, r.At).Value(ctx); err != nil { // want `depend on the time`
+		return err
+	}
+	_, err := sure.WithKey("two").WithMessagef("Create %d?", r.In.ID).Value(ctx) // want `depend on a random number`
+	return err
+}
+
+func wholeRecord(ctx context.Context, name string) error {
+	r := record{At: time.Now(), Name: name}
+	_, err := sure.WithMessagef("Create %v?", r).Value(ctx) // want `depend on the time`
+	return err
+}

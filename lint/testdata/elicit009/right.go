@@ -48,3 +48,8 @@ func right(ctx context.Context, s *mcp.ServerSession, sizes []any, property *jso
 	}
 	return nil
 }
+
+var titled = &mcp.ElicitParams{Message: "What?", RequestedSchema: map[string]any{
+	"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Order", "description": "What to order", "type": "object",
+	"properties": map[string]any{"size": map[string]any{"type": "string", "enum": []string{"s", "l"}}}, "additionalProperties": false,
+}}
