@@ -16,18 +16,13 @@ type question struct {
 	Key   string // "" where it is not known
 	Bound bool   // its answer always needs proof: Confirm, Choose, Bound
 	Form  bool   // it asks with a form
-	Yes   bool   // of Confirm
 
 	base  string         // the key before WithKey
 	id    any            // tells questions apart: the variable, or the call that makes it
 	words []*ssa.Call    // WithMessagef, the last of which counts
 	keyed bool           // by WithKey, to something that is not constant
 	param *ssa.Parameter // the parameter that it comes from
-	made  *ssa.Call      // what makes it, if that is in this package
 	calls []*ssa.Call    // of the constructor and of the methods that changed it
-	value ssa.Value      // what all began with
-	kind  string         // the name of the constructor
-	from  types.Object   // the variable of another package
 	isVar bool           // a package variable, changed by nothing but WithMessagef
 }
 
@@ -80,28 +75,57 @@ func (m *model) questionFrom(v ssa.Value) question {
 			}
 			return q
 		}
-		q := question{id: v, made: v, value: v, calls: []*ssa.Call{v}, kind: f.Name()}
+		q := question{id: v, calls: []*ssa.Call{v}}
 		if f.Signature().Recv() == nil && len(v.Call.Args) > 0 && (f.Pkg().Path() == elicitPath || f.Pkg().Path() == pagePath) {
 			q.Key, _ = stringConst(v.Call.Args[0])
 			q.Form = f.Pkg().Path() == elicitPath && (f.Name() == "Input" || f.Name() == "Choose" || f.Name() == "Confirm" || f.Name() == "NewQuestion" || f.Name() == "NewFormQuestion")
-			q.Yes = q.Form && f.Name() == "Confirm"
-			q.Bound = !q.Form || f.Name() == "Confirm" || f.Name() == "Choose"
+			q.Bound = !q.Form || f.Name() == "Confirm" || f.Name() == "Choose" || f.Name() != "Input" && m.consentOnly(v)
 		}
 		return q
 	case *ssa.UnOp:
 		if g, ok := v.X.(*ssa.Global); ok {
-			q := question{id: g.Object(), value: v, from: g.Object()}
+			q := question{id: g.Object()}
 			var fact questionFact
 			if g.Object() != nil && g.Object().Pkg() != m.pass.Pkg && m.pass.ImportObjectFact(g.Object(), &fact) {
-				q.Key, q.Bound, q.Form, q.Yes = fact.Question.Key, fact.Question.Bound, fact.Question.Form, fact.Question.Yes
+				q.Key, q.Bound, q.Form = fact.Question.Key, fact.Question.Bound, fact.Question.Form
 			}
 			return q
 		}
-		return question{id: root(v), value: v}
+		return question{id: root(v)}
 	case *ssa.Parameter:
-		return question{id: v, param: v, value: v}
+		return question{id: v, param: v}
 	}
-	return question{id: v, value: v}
+	return question{id: v}
+}
+
+// consentOnly reports whether the form of a question may have nothing but boxes to tick, so that its answer needs proof.
+func (m *model) consentOnly(c *ssa.Call) bool {
+	q := types.Unalias(elem(c.Type())).(*types.Named)
+	value := types.Unalias(q.TypeArgs().At(0))
+	isBool := func(t types.Type) bool {
+		b, ok := elem(t).Underlying().(*types.Basic)
+		return ok && b.Info()&types.IsBoolean != 0
+	}
+	if st, ok := value.Underlying().(*types.Struct); ok && !isNamed(value, formPath, "Values") {
+		for f := range st.Fields() {
+			if f.Exported() && !isBool(f.Type()) {
+				return false
+			}
+		}
+		return true
+	}
+	if len(c.Call.Args) < 3 {
+		return true
+	}
+	form, ok := m.source(c.Call.Args[2]).(*ssa.Call)
+	if !ok || nameOf(callee(form.Common())) != formPath+".New" {
+		return true
+	}
+	fields, _ := elements(form.Call.Args[0])
+	return !slices.ContainsFunc(fields, func(f ssa.Value) bool {
+		t := m.source(f).Type()
+		return typeName(t) != "" && typeName(t) != "BoolField" && typeName(t) != "Field"
+	})
 }
 
 // An asking is one question that a call asks.

@@ -144,3 +144,18 @@ func (f *flow) handle(ctx context.Context, _ *mcp.CallToolRequest, _ none) (*mcp
 func registerFlow(s *elicit.Server, f *flow) {
 	elicit.AddTool(s, &mcp.Tool{Name: "A"}, f.handle, elicit.Asks(name))
 }
+
+var (
+	boxes = elicit.NewQuestion[struct{ Fragile, Insured bool }]("boxes", "What applies?") // its answer needs proof
+	box   = elicit.NewFormQuestion("box", "What applies?", form.New(form.Bool("fragile")))
+)
+
+func asksBoxes(ctx context.Context, _ *mcp.CallToolRequest, _ none) (*mcp.CallToolResult, any, error) {
+	if _, err := boxes.Value(ctx); err != nil {
+		return nil, nil, err
+	}
+	_, err := box.Value(ctx)
+	return elicit.Text("Done."), nil, err
+}
+
+func registerBoxes(s *elicit.Server) { elicit.AddTool(s, &mcp.Tool{Name: "A"}, asksBoxes) }

@@ -63,3 +63,17 @@ func register(s *elicit.Server, sh *shop) {
 	local := elicit.Input("local", "What?")
 	elicit.AddTool(s, &mcp.Tool{Name: "H"}, asksName, elicit.Asks(name), elicit.Asks(local)) // want `local \("local"\) is declared`
 }
+
+var (
+	number = form.String("number")
+	parcel = elicit.NewFormQuestion("parcel", "What is sent?", form.New(number, form.Bool("fragile")))
+)
+
+func asksForm(ctx context.Context, _ *mcp.CallToolRequest, _ none) (*mcp.CallToolResult, any, error) {
+	v, err := parcel.Value(ctx)
+	return elicit.Text(number.In(v)), nil, err
+}
+
+func registerForm(s *elicit.Server) {
+	elicit.AddTool(s, &mcp.Tool{Name: "A"}, asksForm) // want `the handler asks "parcel", which is not declared`
+}
