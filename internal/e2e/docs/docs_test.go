@@ -33,7 +33,7 @@ const root = "../../.."
 var imports = map[string]string{
 	"elicit": "github.com/elicit-go/elicit", "form": "github.com/elicit-go/elicit/form", "answer": "github.com/elicit-go/elicit/answer", "browser": "github.com/elicit-go/elicit/answer/browser",
 	"page": "github.com/elicit-go/elicit/page", "url": "net/url",
-	"elicittest": "github.com/elicit-go/elicit/elicittest", "streamable": "github.com/elicit-go/elicit/streamable",
+	"elicittest": "github.com/elicit-go/elicit/elicittest", "tasks": "github.com/elicit-go/elicit/tasks", "sqlite": "github.com/elicit-go/elicit/tasks/sqlite", "streamable": "github.com/elicit-go/elicit/streamable",
 	"mcp": "github.com/modelcontextprotocol/go-sdk/mcp", "auth": "github.com/modelcontextprotocol/go-sdk/auth",
 	"sqlvault": "github.com/elicit-go/elicit/page/sqlvault", "oidc": "github.com/elicit-go/elicit/page/oidc", "oauth2": "golang.org/x/oauth2",
 	"json": "encoding/json", "http": "net/http", "httptest": "net/http/httptest", "base64": "encoding/base64", "slog": "log/slog", "rand": "crypto/rand", "sql": "database/sql",
