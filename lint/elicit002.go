@@ -84,17 +84,31 @@ func (r *reporter) unusedAnswer(m *model, c *ssa.Call) {
 // returnedAlone reports whether an error is only returned, beside nothing else: return nil, nil, err.
 func returnedAlone(err ssa.Value) bool {
 	for _, ref := range *err.Referrers() {
-		ret, ok := ref.(*ssa.Return)
-		if !ok || len(ret.Results) < 2 {
+		b := ref.Block()
+		ret, ok := b.Instrs[len(b.Instrs)-1].(*ssa.Return)
+		if _, isStore := ref.(*ssa.Store); !ok || ref != ssa.Instruction(ret) && !isStore || len(ret.Results) < 2 {
 			return false
 		}
 		for _, v := range ret.Results {
+			if load, ok := v.(*ssa.UnOp); ok && stored(b, load.X) != nil { // a function with defer returns what it stored
+				v = stored(b, load.X)
+			}
 			if c, isConst := v.(*ssa.Const); v != err && (!isConst || !c.IsNil()) {
 				return false
 			}
 		}
 	}
 	return true
+}
+
+// stored is what a block stores last at an address, nil for nothing.
+func stored(b *ssa.BasicBlock, addr ssa.Value) (v ssa.Value) {
+	for _, in := range b.Instrs {
+		if s, ok := in.(*ssa.Store); ok && s.Addr == addr {
+			v = s.Val
+		}
+	}
+	return v
 }
 
 // blankFirst reports whether a call stands in an assignment whose first variable is _, so that its type does not matter.

@@ -145,3 +145,12 @@ func asksAgain(ctx context.Context, _ *mcp.CallToolRequest, _ struct{}) (*mcp.Ca
 	_, err := sure.WithMessagef("Really?").Require(ctx)
 	return nil, nil, err
 }
+
+func asksAgainAfterAll(ctx context.Context, _ *mcp.CallToolRequest, in struct{ Known bool }) (*mcp.CallToolResult, any, error) {
+	defer drop()
+	if !in.Known {
+		_, err := sure.WithMessagef("Really?").Require(ctx)
+		return nil, nil, err
+	}
+	return elicit.Text("Done."), nil, nil
+}

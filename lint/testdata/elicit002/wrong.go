@@ -90,3 +90,9 @@ func generic[T any](ctx context.Context, q *elicit.Question[T]) (v T, err error)
 	v, _ = a.Value() // want `the second result of Value is dropped`
 	return v, nil
 }
+
+func unusedWithDefer(ctx context.Context, _ *mcp.CallToolRequest, _ struct{}) (*mcp.CallToolResult, any, error) {
+	defer drop()
+	_, err := sure.Require(ctx) // want `the answer of sure is never looked at`
+	return elicit.Text("Deleted."), nil, err
+}
