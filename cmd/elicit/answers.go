@@ -63,11 +63,11 @@ func (f *answerFlags) answerer(con *console) (answer.Answerer, error) {
 		var value *answer.ValueError
 		switch {
 		case errors.As(err, &missing):
-			return person.Ask(ctx, r, missing.Given, "")
+			return con.ask(ctx, person, r, missing.Given, "")
 		case errors.As(err, &repeated):
-			return person.Ask(ctx, r, nil, "")
+			return con.ask(ctx, person, r, nil, "")
 		case errors.As(err, &value):
-			return person.Ask(ctx, r, value.Given, value.Error())
+			return con.ask(ctx, person, r, value.Given, value.Error())
 		}
 		return res, err
 	}), nil
@@ -94,6 +94,21 @@ func (f *answerFlags) stray(asked []string) string {
 // A person answers what the flags leave open, going on from the values given and told the note.
 type person interface {
 	Ask(ctx context.Context, r *answer.Request, given map[string]any, note string) (*mcp.ElicitResult, error)
+}
+
+// errLeftOpen is the person going away from a question of a task without an answer.
+var errLeftOpen = errors.New("it was left open")
+
+// ask asks the person. A question of a task can be left for later: whoever goes away from it may mean that.
+func (c *console) ask(ctx context.Context, p person, r *answer.Request, given map[string]any, note string) (*mcp.ElicitResult, error) {
+	res, err := p.Ask(ctx, r, given, note)
+	if err != nil || res.Action != answer.ActionCancel || r.TaskID == "" || !c.interactive {
+		return res, err
+	}
+	if c.choose(ctx.Done(), "Cancel the question for good, or leave it open for later? [c/L] ", "cancel", "leave") == "leave" {
+		return nil, errLeftOpen
+	}
+	return res, nil
 }
 
 // askWith is the person to ask, nil where there is nobody.

@@ -40,25 +40,12 @@ func (c *callCmd) Run(ctx context.Context, con *console) error {
 	if err := con.oneStdin(c.Args, c.Answers, c.TokenFile); err != nil {
 		return err
 	}
-	a, err := c.answerer(con)
-	if err != nil {
-		return err
-	}
-	patience := con.patience(ctx, c.Timeout, c.URL)
-	defer patience.stop()
-	ctx = patience.ctx
-	a = patience.answerer(a)
-	session, err := c.connect(ctx, con, c.URL, &answer.Options{Answerer: a, URL: con.asks, Progress: patience.progress(con)})
-	if err != nil {
-		return patience.explain(err)
-	}
-	defer session.Close()
-	args, err := arguments(ctx, con, session, tool, c.Args, c.Arg)
-	if err != nil {
-		return patience.explain(err)
-	}
-	res, err := answer.CallTool(ctx, session, &mcp.CallToolParams{Name: tool, Arguments: args}, a)
-	err = patience.explain(err)
-	patience.stop()
-	return finish(con, answer.PlainLine(tool), res, err, c.JSON)
+	call := &calling{con: con, url: c.URL, flags: &c.connectFlags, json: c.JSON, timeout: c.Timeout, what: answer.PlainLine(tool)}
+	return call.run(ctx, &c.answerFlags, func(ctx context.Context, session *mcp.ClientSession, a answer.Answerer) (*mcp.CallToolResult, error) {
+		args, err := arguments(ctx, con, session, tool, c.Args, c.Arg)
+		if err != nil {
+			return nil, err
+		}
+		return answer.CallTool(ctx, session, &mcp.CallToolParams{Name: tool, Arguments: args}, a)
+	})
 }

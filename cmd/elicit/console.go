@@ -27,13 +27,15 @@ type console struct {
 	terminal    atomic.Pointer[terminal.Terminal]           // takes Ctrl-C for the prompt that waits; nil while nobody can be asked
 	open        func(ctx context.Context, url string) error // opens pages; nil: in the person's browser
 	keyboard    func() (*os.File, error)                    // the terminal's own input, where stdin is something else; nil: there is none
+	following   atomic.Bool                                 // a task is waited for, and at Ctrl-C the person is asked what becomes of it
+	again       chan struct{}                               // has room for one: Ctrl-C a second time
 	spinner     *spinner                                    // nil where err is no terminal that redraws a line
 	colours     bool                                        // out shows colours
 }
 
 // newConsole is the console of the process.
 func newConsole() *console {
-	c := &console{in: os.Stdin, out: os.Stdout, err: os.Stderr}
+	c := &console{in: os.Stdin, out: os.Stdout, err: os.Stderr, again: make(chan struct{}, 1)}
 	person := term.IsTerminal(int(os.Stderr.Fd()))
 	c.interactive = person && term.IsTerminal(int(os.Stdin.Fd()))
 	if person {
@@ -99,6 +101,34 @@ func (c *console) say(text string) {
 		text = fmt.Sprintf("%s… [%d more bytes]", strings.ToValidUTF8(text[:most], ""), len(text)-most)
 	}
 	fmt.Fprintln(c.log(), answer.Plain(text))
+}
+
+// choose asks the person at the terminal for one of some words, whose beginnings will do. It is the last when the person
+// says nothing of the kind, and when over comes before.
+func (c *console) choose(over <-chan struct{}, prompt string, words ...string) string {
+	fmt.Fprint(c.log(), answer.Plain(prompt))
+	said := make(chan string, 1)
+	go func() {
+		var line []byte
+		for b := make([]byte, 1); len(line) < 100; { // No more than the line: the rest is for others.
+			if n, err := c.in.Read(b); n == 0 && err != nil || b[0] == '\n' {
+				break
+			}
+			line = append(line, b[0])
+		}
+		said <- strings.ToLower(strings.TrimSpace(string(line)))
+	}()
+	select {
+	case text := <-said:
+		for _, word := range words {
+			if text != "" && strings.HasPrefix(word, text) {
+				return word
+			}
+		}
+	case <-over:
+		fmt.Fprintln(c.log())
+	}
+	return words[len(words)-1]
 }
 
 // problem prints what went wrong, and what may help. The text may quote a server.

@@ -6,23 +6,20 @@ import (
 )
 
 type helpCmd struct {
-	Command string `arg:"" optional:"" complete:"commands" help:"The command to explain."`
+	Command []string `arg:"" optional:"" complete:"commands" help:"The command to explain."`
 }
 
 func (*helpCmd) Help() string {
 	return `Examples:
 
   elicit help
-  elicit help call`
+  elicit help call
+  elicit help task wait`
 }
 
 func (c *helpCmd) Run(ctx context.Context, con *console) error {
-	args := []string{"--help"}
-	if c.Command != "" {
-		args = []string{c.Command, "--help"}
-	}
-	if code := run(ctx, con, args); code != exitOK {
-		return &exitError{code, errors.New("")}
+	if code := run(ctx, con, append(c.Command, "--help")); code != exitOK {
+		return &exitError{code: code, err: errors.New("")}
 	}
 	return nil
 }

@@ -5,6 +5,7 @@
 //	elicit call URL TOOL             calls a tool of any MCP server; asks at the terminal what the tool asks
 //	elicit call URL TOOL --answer ship.trackingNumber=1Z999
 //	elicit call TOOL -- COMMAND ...  the same of a server that runs on standard input and output
+//	elicit task wait URL ID          goes on with a call that became a task; also task get and task cancel
 //	elicit tools URL                 what a server has
 //	elicit preview FILE              shows a form as its users will see it
 //	elicit check URL [TOOL]          tests a server against the specification
@@ -47,6 +48,7 @@ const (
 type cli struct {
 	Demo       demoCmd       `cmd:"" help:"Start a server with a tool that asks, call it, and show both requests."`
 	Call       callCmd       `cmd:"" help:"Call a tool of an MCP server and answer what it asks."`
+	Task       taskCmd       `cmd:"" help:"Look at a call that became a task, go on with it, or end it."`
 	Tools      toolsCmd      `cmd:"" help:"List the tools of an MCP server."`
 	Check      checkCmd      `cmd:"" help:"Test an MCP server from outside against the specification."`
 	Preview    previewCmd    `cmd:"" help:"Show a form, from a schema or a result that asks, as its users will see it."`
@@ -75,13 +77,14 @@ Exit codes: 0 success, 1 the tool reported an error, 2 wrong usage, 3 the server
 type exitError struct {
 	code int
 	err  error
+	then string // printed after it
 }
 
 func (e *exitError) Error() string { return e.err.Error() }
 func (e *exitError) Unwrap() error { return e.err }
 
 func usage(format string, args ...any) error {
-	return &exitError{exitUsage, fmt.Errorf(format, args...)}
+	return &exitError{code: exitUsage, err: fmt.Errorf(format, args...)}
 }
 
 func main() {
@@ -98,14 +101,31 @@ func main() {
 			if t := con.terminal.Load(); s == os.Interrupt && t != nil && t.Interrupt() {
 				continue
 			}
-			cancel(errInterrupted)
-			signal.Reset()
+			// While a task is waited for, the program asks what becomes of it: a second interrupt ends that.
+			asks := s == os.Interrupt && ctx.Err() == nil && con.following.Load() && con.interactive
+			switch {
+			case s != os.Interrupt:
+				cancel(errTerminated)
+			case ctx.Err() == nil:
+				cancel(errInterrupted)
+			default:
+				select {
+				case con.again <- struct{}{}:
+				default:
+				}
+			}
+			if !asks {
+				signal.Reset()
+			}
 		}
 	}()
 	os.Exit(run(ctx, con, os.Args[1:]))
 }
 
-var errInterrupted = errors.New("interrupted")
+var (
+	errInterrupted = errors.New("interrupted")
+	errTerminated  = errors.New("terminated")
+)
 
 // run is the program: it parses args, runs the command and returns the exit code.
 func run(ctx context.Context, con *console, args []string) int {
@@ -134,8 +154,8 @@ func run(ctx context.Context, con *console, args []string) int {
 		con.say("Run elicit --help, or elicit COMMAND --help.")
 		return exitUsage
 	}
-	if name := command.Selected().Name; con.command != nil && name != "call" && name != "tools" {
-		err = usage("elicit %s takes no command after --", name)
+	if node := command.Selected(); con.command != nil && node.Name != "call" && node.Name != "tools" && node.Parent.Name != "task" {
+		err = usage("elicit %s takes no command after --", node.Name)
 	} else {
 		err = command.Run()
 	}
@@ -151,5 +171,8 @@ func run(ctx context.Context, con *console, args []string) int {
 		code, err = exitInterrupted, context.Cause(ctx)
 	}
 	con.problem(err)
+	if exit != nil && exit.then != "" {
+		con.say("elicit: " + exit.then)
+	}
 	return code
 }

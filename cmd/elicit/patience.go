@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -78,12 +79,26 @@ func (p *patience) progress(con *console) func(*mcp.ProgressNotificationParams) 
 			con.say("elicit: " + text)
 			return
 		}
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		if !p.paused {
-			p.spinner.start(text + ", " + p.waiting)
-		}
+		p.show(text)
 	}
+}
+
+// show shows how far the server has come, beside the spinner.
+func (p *patience) show(text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.paused {
+		p.spinner.start(text + ", " + p.waiting)
+	}
+}
+
+// say tells what the server says of its work: beside the spinner, else on a line.
+func (p *patience) say(con *console, text string) {
+	if p.spinner == nil {
+		con.say("elicit: " + text)
+		return
+	}
+	p.show(text)
 }
 
 // answerer is a, with the clock stopped while it answers.
@@ -97,7 +112,8 @@ func (p *patience) answerer(a answer.Answerer) answer.Answerer {
 
 // explain says why a call ended, when the reason was ours.
 func (p *patience) explain(err error) error {
-	if err == nil || p.ctx.Err() == nil {
+	var task *answer.TaskError // Says so itself.
+	if err == nil || p.ctx.Err() == nil || errors.As(err, &task) {
 		return err
 	}
 	return context.Cause(p.ctx)

@@ -24,7 +24,7 @@ func finish(con *console, tool string, res *mcp.CallToolResult, err error, asJSO
 		}
 		fmt.Fprintln(con.out, escapeHidden(data))
 		if res.IsError {
-			return &exitError{exitToolError, fmt.Errorf("%s reported an error", tool)}
+			return &exitError{code: exitToolError, err: fmt.Errorf("%s reported an error", tool)}
 		}
 		return nil
 	}
@@ -36,7 +36,7 @@ func finish(con *console, tool string, res *mcp.CallToolResult, err error, asJSO
 		if text == "" {
 			text = "no reason given"
 		}
-		return &exitError{exitToolError, fmt.Errorf("%s reported an error: %s", tool, text)}
+		return &exitError{code: exitToolError, err: fmt.Errorf("%s reported an error: %s", tool, text)}
 	}
 	if text != "" {
 		fmt.Fprintln(con.out, text)
@@ -46,6 +46,10 @@ func finish(con *console, tool string, res *mcp.CallToolResult, err error, asJSO
 
 // failure explains a call that did not come to its end.
 func failure(con *console, tool string, res *mcp.CallToolResult, err error) error {
+	var exit *exitError
+	if errors.As(err, &exit) {
+		return err
+	}
 	var unanswered *answer.AnswerError
 	if errors.As(err, &unanswered) {
 		if res != nil {
@@ -58,14 +62,20 @@ func failure(con *console, tool string, res *mcp.CallToolResult, err error) erro
 		if errors.As(err, &missing) {
 			err = fmt.Errorf("%s asks %q: %w; give %s", tool, answer.PlainLine(missing.Message), err, remedy(missing))
 		}
-		return &exitError{exitUnanswered, err}
+		return &exitError{code: exitUnanswered, err: err}
+	}
+	if errors.Is(err, answer.ErrTaskCancelled) { // On purpose, as when a tool says no.
+		return &exitError{code: exitToolError, err: err}
 	}
 	var status *answer.HTTPError
 	var rpc *jsonrpc.Error
-	if !errors.As(err, &status) && errors.As(err, &rpc) && rpc.Code != rejected {
-		return &exitError{exitServer, fmt.Errorf("calling %s: the server answered with error %d: %s", tool, rpc.Code, rpc.Message)}
+	if errors.Is(err, answer.ErrTaskUnknown) {
+		return &exitError{code: exitServer, err: fmt.Errorf("%s: %w", tool, answer.ErrTaskUnknown)}
 	}
-	return &exitError{exitServer, err}
+	if !errors.As(err, &status) && errors.As(err, &rpc) && rpc.Code != rejected {
+		return &exitError{code: exitServer, err: fmt.Errorf("calling %s: the server answered with error %d: %s", tool, rpc.Code, rpc.Message)}
+	}
+	return &exitError{code: exitServer, err: err}
 }
 
 // rejected is the code by which the SDK says that a request did not get through; no server has answered.

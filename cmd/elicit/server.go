@@ -14,12 +14,17 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// serverFlags say how to speak to a server.
+// serverFlags say how to speak to a server, and how long.
 type serverFlags struct {
+	connectFlags
+	Timeout time.Duration `default:"5m" help:"How long to wait for the server, not counting the time that answering takes; 0 is for ever."`
+}
+
+// connectFlags say how to speak to a server.
+type connectFlags struct {
 	Wire wireMode `placeholder:"raw" complete:"raw,on,off" help:"Print every message to stderr, without credentials and states; --wire=raw with them."`
 	credentialFlags
-	Protocol string        `placeholder:"VERSION" complete:"2026-07-28,2025-11-25,2025-06-18" help:"Protocol version to speak: 2026-07-28, 2025-11-25, 2025-06-18. Default: the newest that both know."`
-	Timeout  time.Duration `default:"5m" help:"How long to wait for the server, not counting the time that answering takes; 0 is for ever."`
+	Protocol string `placeholder:"VERSION" complete:"2026-07-28,2025-11-25,2025-06-18" help:"Protocol version to speak: 2026-07-28, 2025-11-25, 2025-06-18. Default: the newest that both know."`
 }
 
 // credentialFlags are what goes with every request to a server with a URL.
@@ -29,19 +34,24 @@ type credentialFlags struct {
 	Header    []string `sep:"none" placeholder:"NAME: VALUE" help:"Add a header to every request. Its value is hidden by --wire."`
 }
 
-// tool is the name of the tool. Where a command follows --, there is no URL before it.
+// tool is the name of the tool.
 func (c *console) tool(first *string, second string) (string, error) {
-	tool := second
+	return c.afterURL(first, second, "which tool? Run elicit tools to see what a server has")
+}
+
+// afterURL is the argument after the URL. Where a command follows --, there is no URL before it.
+func (c *console) afterURL(first *string, second, missing string) (string, error) {
+	word := second
 	if c.command != nil {
 		if second != "" {
 			return "", usage("give the URL of a server or, after --, the command that runs one, and not both")
 		}
-		tool, *first = *first, ""
+		word, *first = *first, ""
 	}
-	if tool == "" {
-		return "", usage("which tool? Run elicit tools to see what a server has")
+	if word == "" {
+		return "", usage("%s", missing)
 	}
-	return tool, nil
+	return word, nil
 }
 
 // oneStdin takes stdin for what is named "-", and refuses to read it twice.
@@ -63,7 +73,7 @@ func (c *console) oneStdin(names ...string) error {
 }
 
 // connect connects to the server at the URL, or to the command after --, which gets the terminal's standard error.
-func (f *serverFlags) connect(ctx context.Context, con *console, address string, opts *answer.Options) (*mcp.ClientSession, error) {
+func (f *connectFlags) connect(ctx context.Context, con *console, address string, opts *answer.Options) (*mcp.ClientSession, error) {
 	impl := &mcp.Implementation{Name: "elicit", Version: version()}
 	opts.ProtocolVersion = f.Protocol
 	if con.command != nil {
