@@ -44,7 +44,7 @@ func (c *checkCmd) Run(ctx context.Context, con *console) error {
 	results, err := check.Run(ctx, check.Options{URL: c.URL, Tool: c.Tool, Safe: c.Safe, Header: opts.Header, Remote: c.Yes})
 	con.spinner.stop()
 	if err != nil {
-		return &exitError{code: exitServer, err: err}
+		return &exitError{exitServer, err}
 	}
 	passed, failed, must := 0, 0, 0
 	for _, r := range results {
@@ -71,7 +71,7 @@ func (c *checkCmd) Run(ctx context.Context, con *console) error {
 		fmt.Fprintf(con.out, "\n%d passed, %d failed, %d of them a MUST, %d not applicable\n", passed, failed, must, len(results)-passed-failed)
 	}
 	if must > 0 {
-		return &exitError{code: exitToolError, err: errors.New("")}
+		return &exitError{exitToolError, errors.New("")}
 	}
 	return nil
 }

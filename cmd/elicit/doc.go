@@ -60,7 +60,7 @@ func (c *docCmd) Run(ctx context.Context, con *console) error {
 	}
 	files, err := docgen.Generate(ctx, "", patterns, typeNames, *check)
 	if err != nil {
-		return &exitError{code: exitToolError, err: err}
+		return &exitError{exitToolError, err}
 	}
 	var stale []string
 	for _, f := range files {
@@ -78,12 +78,12 @@ func (c *docCmd) Run(ctx context.Context, con *console) error {
 			continue
 		}
 		if err := f.Update(); err != nil {
-			return &exitError{code: exitToolError, err: err}
+			return &exitError{exitToolError, err}
 		}
 		con.say("wrote " + name)
 	}
 	if len(stale) > 0 {
-		return &exitError{code: exitToolError, err: fmt.Errorf("out of date: %s; run go generate", strings.Join(stale, ", "))}
+		return &exitError{exitToolError, fmt.Errorf("out of date: %s; run go generate", strings.Join(stale, ", "))}
 	}
 	return nil
 }

@@ -19,7 +19,7 @@ func (*helpCmd) Help() string {
 
 func (c *helpCmd) Run(ctx context.Context, con *console) error {
 	if code := run(ctx, con, append(c.Command, "--help")); code != exitOK {
-		return &exitError{code: code, err: errors.New("")}
+		return &exitError{code, errors.New("")}
 	}
 	return nil
 }

@@ -77,14 +77,21 @@ Exit codes: 0 success, 1 the tool reported an error, 2 wrong usage, 3 the server
 type exitError struct {
 	code int
 	err  error
-	then string // printed after it
 }
 
 func (e *exitError) Error() string { return e.err.Error() }
 func (e *exitError) Unwrap() error { return e.err }
 
+// A sequel is an error and what is printed after it.
+type sequel struct {
+	error
+	text string
+}
+
+func (e *sequel) Unwrap() error { return e.error }
+
 func usage(format string, args ...any) error {
-	return &exitError{code: exitUsage, err: fmt.Errorf(format, args...)}
+	return &exitError{exitUsage, fmt.Errorf(format, args...)}
 }
 
 func main() {
@@ -164,6 +171,8 @@ func run(ctx context.Context, con *console, args []string) int {
 	}
 	code := exitServer
 	var exit *exitError
+	var then *sequel
+	errors.As(err, &then)
 	if errors.As(err, &exit) {
 		code = exit.code
 	}
@@ -171,8 +180,8 @@ func run(ctx context.Context, con *console, args []string) int {
 		code, err = exitInterrupted, context.Cause(ctx)
 	}
 	con.problem(err)
-	if exit != nil && exit.then != "" {
-		con.say("elicit: " + exit.then)
+	if then != nil {
+		con.say("elicit: " + then.text)
 	}
 	return code
 }

@@ -24,7 +24,7 @@ func finish(con *console, tool string, res *mcp.CallToolResult, err error, asJSO
 		}
 		fmt.Fprintln(con.out, escapeHidden(data))
 		if res.IsError {
-			return &exitError{code: exitToolError, err: fmt.Errorf("%s reported an error", tool)}
+			return &exitError{exitToolError, fmt.Errorf("%s reported an error", tool)}
 		}
 		return nil
 	}
@@ -36,7 +36,7 @@ func finish(con *console, tool string, res *mcp.CallToolResult, err error, asJSO
 		if text == "" {
 			text = "no reason given"
 		}
-		return &exitError{code: exitToolError, err: fmt.Errorf("%s reported an error: %s", tool, text)}
+		return &exitError{exitToolError, fmt.Errorf("%s reported an error: %s", tool, text)}
 	}
 	if text != "" {
 		fmt.Fprintln(con.out, text)
@@ -62,20 +62,20 @@ func failure(con *console, tool string, res *mcp.CallToolResult, err error) erro
 		if errors.As(err, &missing) {
 			err = fmt.Errorf("%s asks %q: %w; give %s", tool, answer.PlainLine(missing.Message), err, remedy(missing))
 		}
-		return &exitError{code: exitUnanswered, err: err}
+		return &exitError{exitUnanswered, err}
 	}
 	if errors.Is(err, answer.ErrTaskCancelled) { // On purpose, as when a tool says no.
-		return &exitError{code: exitToolError, err: err}
+		return &exitError{exitToolError, err}
 	}
 	var status *answer.HTTPError
 	var rpc *jsonrpc.Error
 	if errors.Is(err, answer.ErrTaskUnknown) {
-		return &exitError{code: exitServer, err: fmt.Errorf("%s: %w", tool, answer.ErrTaskUnknown)}
+		return &exitError{exitServer, fmt.Errorf("%s: %w", tool, answer.ErrTaskUnknown)}
 	}
 	if !errors.As(err, &status) && errors.As(err, &rpc) && rpc.Code != rejected {
-		return &exitError{code: exitServer, err: fmt.Errorf("calling %s: the server answered with error %d: %s", tool, rpc.Code, rpc.Message)}
+		return &exitError{exitServer, fmt.Errorf("calling %s: the server answered with error %d: %s", tool, rpc.Code, rpc.Message)}
 	}
-	return &exitError{code: exitServer, err: err}
+	return &exitError{exitServer, err}
 }
 
 // rejected is the code by which the SDK says that a request did not get through; no server has answered.

@@ -263,9 +263,8 @@ func (c *calling) run(ctx context.Context, f *answerFlags, call func(context.Con
 	c.patience.stop()
 	end := finish(c.con, c.what, res, err, c.json)
 	var left *answer.TaskError
-	var exit *exitError
-	if errors.As(err, &left) && left.Left() && errors.As(end, &exit) {
-		exit.then = c.left(ctx, session, left.Task.ID)
+	if errors.As(err, &left) && left.Left() {
+		return &sequel{end, c.left(ctx, session, left.Task.ID)}
 	}
 	return end
 }
