@@ -6,7 +6,6 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
-	"testing"
 	"time"
 
 	"github.com/elicit-go/elicit"
@@ -15,17 +14,6 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// tb is the *testing.T of a test.
-var tb exampleT
-
-type exampleT struct{ testing.TB }
-
-func (exampleT) Helper()                        {}
-func (exampleT) Context() context.Context       { return context.Background() }
-func (exampleT) Fatal(args ...any)              { panic(fmt.Sprint(args...)) }
-func (exampleT) Fatalf(format string, a ...any) { panic(fmt.Sprintf(format, a...)) }
-func (exampleT) Errorf(format string, a ...any) { fmt.Printf(format+"\n", a...) }
-
 func newShop() *elicit.Server {
 	return elicit.New(mcp.NewServer(&mcp.Implementation{Name: "weather", Version: "1.0.0"}, nil),
 		&elicit.Options{Logger: slog.New(slog.NewTextHandler(io.Discard, nil))})
@@ -33,6 +21,7 @@ func newShop() *elicit.Server {
 
 // A key that the client never sees. The test's user fills in the page.
 func ExampleSecret() {
+	var t exampleT // the *testing.T of the test
 	type Account struct {
 		APIKey page.Hidden `json:"apiKey" elicit:"title=API key,minLength=8"`
 		Plan   string      `json:"plan" elicit:"enum=free|paid,default=free"`
@@ -51,7 +40,7 @@ func ExampleSecret() {
 		return elicit.Text("Sunny."), nil, nil
 	}, elicit.Asks(account))
 
-	tr := elicittest.Call(tb, shop.MCP(), "", "Forecast", nil,
+	tr := elicittest.Call(t, shop.MCP(), "", "Forecast", nil,
 		elicittest.Accept(account, Account{APIKey: page.NewHidden("wx-1234567"), Plan: "paid"}))
 	fmt.Println(tr.Text(), tr.Rounds, "rounds")
 	// Output:
@@ -61,6 +50,7 @@ func ExampleSecret() {
 
 // One line, and what a handler does with it.
 func ExampleSecretInput() {
+	var t exampleT // the *testing.T of the test
 	key := page.SecretInput("apiKey", "Your key of weather.example.com")
 	forecast := func(ctx context.Context) (string, error) {
 		k, err := key.Value(ctx)
@@ -69,9 +59,9 @@ func ExampleSecretInput() {
 		}
 		return fmt.Sprintf("Sunny, with %v.", k), nil
 	}
-	fmt.Println(forecast(elicittest.Context(tb)))
-	fmt.Println(forecast(elicittest.Context(tb, elicittest.Accept(key, page.NewHidden("wx-1234567")))))
-	fmt.Println(forecast(elicittest.Context(tb, elicittest.Decline("apiKey"))))
+	fmt.Println(forecast(elicittest.Context(t)))
+	fmt.Println(forecast(elicittest.Context(t, elicittest.Accept(key, page.NewHidden("wx-1234567")))))
+	fmt.Println(forecast(elicittest.Context(t, elicittest.Decline("apiKey"))))
 	// Output:
 	//  elicit: the user is being asked: apiKey (return this error from the handler)
 	// Sunny, with [hidden]. <nil>
@@ -113,6 +103,7 @@ func ExampleHidden() {
 
 // A payment at a provider's page; done looks at the order, which the provider's webhook marks as paid.
 func Example_payment() {
+	var t exampleT // the *testing.T of the test
 	paid := map[string]bool{}
 	pay := elicit.NewURL("pay", "Pay for your order",
 		func(ctx context.Context) (string, error) {
@@ -130,9 +121,9 @@ func Example_payment() {
 		return elicit.Text("On its way."), nil, nil
 	}, elicit.Asks(pay))
 
-	fmt.Println(elicittest.Call(tb, shop.MCP(), "", "Order", nil, elicittest.Cancel("pay")).Text())
+	fmt.Println(elicittest.Call(t, shop.MCP(), "", "Order", nil, elicittest.Cancel("pay")).Text())
 	paid["order 7"] = true
-	fmt.Println(elicittest.Call(tb, shop.MCP(), "", "Order", nil).Text())
+	fmt.Println(elicittest.Call(t, shop.MCP(), "", "Order", nil).Text())
 	// Output:
 	// the user dismissed "pay" without answering
 	// On its way.
