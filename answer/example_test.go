@@ -5,10 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"log"
+	"log/slog"
 	"net/http/httptest"
+	"time"
 
 	"github.com/elicit-go/elicit"
 	"github.com/elicit-go/elicit/answer"
+	"github.com/elicit-go/elicit/tasks"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
@@ -159,4 +162,59 @@ func ExampleConnect() {
 	// 2026-07-28 Shipped 1 as 1Z999.
 	// 2025-11-25 Shipped 1 as 1Z999.
 	// 2025-06-18 Shipped 1 as 1Z999.
+}
+
+// A call that becomes a task ends as any other. Its id is told at once, and another session, or another process, can go on
+// with it.
+func ExampleWaitTask() {
+	server := mcp.NewServer(&mcp.Implementation{Name: "ops", Version: "1.0.0"}, nil)
+	ops := elicit.New(server, &elicit.Options{Logger: slog.New(slog.DiscardHandler)})
+	engine := tasks.Enable(ops, tasks.Options{PollInterval: 100 * time.Millisecond})
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	defer func() { _ = engine.Shutdown(ctx) }()
+	approve := elicit.Input("approve", "Why deploy?")
+	elicit.AddTool(ops, &mcp.Tool{Name: "Deploy"}, func(ctx context.Context, _ *mcp.CallToolRequest, _ struct{}) (*mcp.CallToolResult, any, error) {
+		why, err := approve.Value(ctx)
+		if err != nil {
+			return nil, nil, err
+		}
+		return elicit.Text("Deployed: " + why), nil, nil
+	}, tasks.Required)
+	ts := httptest.NewServer(ops.Handler(nil))
+	defer ts.Close()
+	impl := &mcp.Implementation{Name: "ops-cli", Version: "1.0.0"}
+
+	// Nobody can answer here.
+	session, err := answer.Connect(ctx, impl, ts.URL, &answer.Options{Answerer: answer.Script{}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	_, err = answer.CallTool(ctx, session, &mcp.CallToolParams{Name: "Deploy"}, nil)
+	var left *answer.TaskError
+	if !errors.As(err, &left) || !left.Left() {
+		log.Fatal(err)
+	}
+	session.Close()
+
+	// Later, elsewhere.
+	script := answer.Script{"approve": answer.Accept(answer.Values{"input": "it is tested"})}
+	session, err = answer.Connect(ctx, impl, ts.URL, &answer.Options{Answerer: script})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer session.Close()
+	task, err := answer.GetTask(ctx, session, left.Task.ID)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(task.Status, task.Requests[0].Key)
+	result, err := answer.WaitTask(ctx, session, task.ID, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(result.Content[0].(*mcp.TextContent).Text)
+	// Output:
+	// input_required approve
+	// Deployed: it is tested
 }
