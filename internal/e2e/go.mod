@@ -7,6 +7,8 @@ replace github.com/elicit-go/elicit => ../..
 require (
 	github.com/chromedp/cdproto v0.159.0
 	github.com/elicit-go/elicit v0.0.0-00010101000000-000000000000
+	github.com/elicit-go/elicit/tasks/postgres v0.0.0-00010101000000-000000000000
+	github.com/elicit-go/elicit/tasks/sqlite v0.0.0-00010101000000-000000000000
 	github.com/go-json-experiment/json v0.0.0-20260213210345-44df1a37e875
 	github.com/google/jsonschema-go v0.4.3
 	github.com/jackc/pgx/v5 v5.13.0
@@ -59,3 +61,7 @@ require (
 	golang.org/x/text v0.41.0 // indirect
 	golang.org/x/time v0.15.0 // indirect
 )
+
+replace github.com/elicit-go/elicit/tasks/sqlite => ../../tasks/sqlite
+
+replace github.com/elicit-go/elicit/tasks/postgres => ../../tasks/postgres
