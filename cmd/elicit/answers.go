@@ -135,5 +135,16 @@ func (c *console) askWith(inBrowser, atTerminal, accessible bool) (person, error
 	}
 	t := terminal.New(&terminal.Options{In: c.in, Out: c.err, Mode: mode, Open: c.open, OwnInterrupts: true})
 	c.terminal.Store(t)
-	return t, nil
+	return onScreen{t, c}, nil
+}
+
+// onScreen has the terminal to itself while it asks.
+type onScreen struct {
+	*terminal.Terminal
+	con *console
+}
+
+func (s onScreen) Ask(ctx context.Context, r *answer.Request, given map[string]any, note string) (*mcp.ElicitResult, error) {
+	defer s.con.spinner.hold()()
+	return s.Terminal.Ask(ctx, r, given, note)
 }

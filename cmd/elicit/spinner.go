@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"sync"
 	"time"
@@ -20,6 +21,10 @@ type spinner struct {
 	frame int
 	shown bool
 	done  chan struct{} // closed when the waiting ends
+
+	held    bool // the whole screen is somebody else's
+	kept    []byte
+	dropped int
 }
 
 // Nothing is shown of what is quick.
@@ -94,10 +99,39 @@ func (s *spinner) clear() {
 	}
 }
 
-// Write writes p above the line.
+// Write writes p above the line, or keeps it while the screen is held.
 func (s *spinner) Write(p []byte) (int, error) {
+	const most = 1 << 20
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.held {
+		if len(s.kept)+len(p) > most {
+			s.dropped += len(p)
+		} else {
+			s.kept = append(s.kept, p...)
+		}
+		return len(p), nil
+	}
 	s.clear()
 	return s.out.Write(p)
+}
+
+// hold keeps what is written until the function it returns is called: a form has the whole screen, and a server that is a
+// command may log on.
+func (s *spinner) hold() (release func()) {
+	if s == nil {
+		return func() {}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.held = true
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		_, _ = s.out.Write(s.kept)
+		if s.dropped > 0 {
+			fmt.Fprintf(s.out, "[%d more bytes]\n", s.dropped)
+		}
+		s.held, s.kept, s.dropped = false, nil, 0
+	}
 }

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/elicit-go/elicit"
 	"github.com/elicit-go/elicit/form"
@@ -108,13 +109,34 @@ func TestServerThatIsACommand(t *testing.T) {
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	s := start(t, 80, 24, nil, "call", "ShipOrder", "--", server, "-stdio")
-	s.wait("/shiporder -stdio", "calls itself", "1/1")
+	// It logs on while its form is shown, which stays as it is.
+	dir := t.TempDir()
+	noisy := filepath.Join(dir, "noisy")
+	script := "#!/bin/sh\n(while [ ! -e " + dir + "/asked ]; do sleep 0.1; done; echo noise >&2; sleep 0.3; touch " + dir + "/noted) &\nexec " + server + " \"$@\"\n"
+	if err := os.WriteFile(noisy, []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	s := start(t, 80, 24, nil, "call", "ShipOrder", "--", noisy, "-stdio")
+	s.wait("/noisy -stdio", "calls itself", "1/1")
+	if err := os.WriteFile(filepath.Join(dir, "asked"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		if _, err := os.Stat(filepath.Join(dir, "noted")); err == nil {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("the server does not log")
+		}
+	}
 	s.press("1Z999", enter, enter)
 	s.wait("[ Send ]")
+	if strings.Contains(s.show(), "noise") {
+		t.Errorf("the server's log is on the form:\n%s", s.show())
+	}
 	s.press("s", enter)
 	s.ends(0)
-	s.wait("Shipped as 1Z999.")
+	s.wait("Shipped as 1Z999.", "| noise")
 }
 
 // What comes on standard input is read, and the person at the terminal asked all the same.
