@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/elicit-go/elicit/answer"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
@@ -219,6 +220,32 @@ func TestServerGone(t *testing.T) {
 	s.Close()
 	_, err := answer.CallTool(testContext(t), cs, &mcp.CallToolParams{Name: "T"}, nil)
 	if err == nil || errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("%v", err)
+	}
+}
+
+// The error that came with a status is inside the status.
+func TestHTTPError(t *testing.T) {
+	s := newWireServer(t, done)
+	broken := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		if r.Header.Get("Mcp-Method") == "tools/call" {
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(http.StatusInternalServerError)
+			_, _ = io.WriteString(w, `{"jsonrpc":"2.0","id":2,"error":{"code":-32603,"message":"internal error"}}`)
+			return
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		s.Config.Handler.ServeHTTP(w, r)
+	}))
+	defer broken.Close()
+	_, err := answer.CallTool(testContext(t), connect(t, broken.URL, nil), &mcp.CallToolParams{Name: "T"}, nil)
+	var status *answer.HTTPError
+	var rpc *jsonrpc.Error
+	if !errors.As(err, &status) || status.Status != 500 || status.Text != "internal error" || !errors.As(err, &rpc) || rpc.Code != -32603 {
 		t.Errorf("%v", err)
 	}
 }

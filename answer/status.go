@@ -13,13 +13,14 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// An HTTPError reports that a request was answered by an HTTP status and no message of MCP: by a server that failed, by one
-// that wants credentials, by a proxy, or by something that is no MCP server at all.
+// An HTTPError reports that a request was answered by an HTTP status that says more than any message of MCP: by a server that
+// failed, by one that wants credentials, by a proxy, or by something that is no MCP server at all. A *jsonrpc.Error that came
+// with a 500, 502, 503, 504 or 429 is inside, for errors.As.
 type HTTPError struct {
 	Status int    // 500
 	Text   string // the beginning of the body where that is text, on one line and fit to be shown; may be empty
 
-	err error // the SDK's
+	err error // the server's, or the SDK's
 }
 
 func (e *HTTPError) Error() string {
@@ -42,14 +43,18 @@ func statusError(status int, media string, body []byte) *HTTPError {
 	}
 	const most = 200
 	text := ""
+	var inside error
 	if rawjson.Check(body, maxDepth) == nil {
-		msg, err := jsonrpc.DecodeMessage(body)
-		res, ok := msg.(*jsonrpc.Response)
+		if msg, err := jsonrpc.DecodeMessage(body); err == nil {
+			if res, ok := msg.(*jsonrpc.Response); ok {
+				inside = res.Error
+			}
+		}
 		switch status {
-		case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		case http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 			// The SDK does not look at the body.
 		default:
-			if err == nil && ok && res.Error != nil {
+			if inside != nil {
 				return nil
 			}
 		}
@@ -66,7 +71,7 @@ func statusError(status int, media string, body []byte) *HTTPError {
 	if utf8.RuneCountInString(text) > most {
 		text = string([]rune(text)[:most]) + "…"
 	}
-	return &HTTPError{Status: status, Text: text}
+	return &HTTPError{Status: status, Text: text, err: inside}
 }
 
 // A fault is what kept a request from being answered, where the SDK says no more than that it was "rejected by transport".
@@ -91,7 +96,7 @@ func explain(next mcp.MethodHandler) mcp.MethodHandler {
 			return res, err
 		}
 		var status *HTTPError
-		if errors.As(*why, &status) {
+		if errors.As(*why, &status) && status.err == nil {
 			status.err = err
 		}
 		return nil, *why

@@ -235,6 +235,7 @@ func TestHTTPStatus(t *testing.T) {
 	}{
 		{500, "text/plain", "out of \x1b[31mmemory\n", []string{`the server answered with HTTP 500 Internal Server Error "out of [31mmemory"`}},
 		{500, "application/json", `{"error":"no database"}`, []string{"HTTP 500 Internal Server Error", "no database"}},
+		{500, "application/json", `{"jsonrpc":"2.0","id":2,"error":{"code":-32603,"message":"internal error"}}`, []string{`HTTP 500 Internal Server Error "internal error"`}},
 		{502, "text/html", "<html>nginx</html>", []string{"the server answered with HTTP 502 Bad Gateway"}},
 		{503, "", "", []string{"HTTP 503 Service Unavailable"}},
 		{429, "text/plain", "slow down", []string{`HTTP 429 Too Many Requests "slow down"`}},

@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -73,4 +75,34 @@ func TestPreview(t *testing.T) {
 	typed(t, "", "preview", write("bad", `{"type":"object","properties":{"a":{"type":"object"}},"required":["a"]}`)).want(t, exitUsage, "", `"a"`)
 	typed(t, "", "preview", write("worse", `[`)).want(t, exitUsage, "", "not JSON")
 	try(t, "preview", filepath.Join(dir, "schema")).want(t, exitUsage, "", "--browser")
+}
+
+// --web asks on a page, also where there is no terminal.
+func TestWeb(t *testing.T) {
+	for _, flag := range []string{"--web", "--browser"} {
+		con := &console{in: strings.NewReader(""), open: func(ctx context.Context, address string) error {
+			res, err := http.Get(address) // Follows to where the page is.
+			if err != nil {
+				return err
+			}
+			defer res.Body.Close()
+			page, err := io.ReadAll(res.Body)
+			if err != nil || !strings.Contains(string(page), "Ship this order") {
+				t.Errorf("%v in\n%s", err, page)
+			}
+			req, err := http.NewRequestWithContext(ctx, http.MethodPost, res.Request.URL.String(), strings.NewReader("button=decline"))
+			if err != nil {
+				return err
+			}
+			req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+			req.Header.Set("Origin", "http://"+res.Request.URL.Host)
+			done, err := http.DefaultClient.Do(req)
+			if err != nil {
+				return err
+			}
+			return done.Body.Close()
+		}}
+		tryWith(t, con, "call", shop(t), "ShipOrder", flag).want(t, exitOK, "Shipping cancelled: decline.\n", "Answer in your browser. If no page appears: http://127.0.0.1:")
+		try(t, "call", "http://localhost:1/", "T", flag, "--terminal").want(t, exitUsage, "", "exclude each other")
+	}
 }
