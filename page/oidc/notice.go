@@ -14,6 +14,7 @@ import (
 type notice struct {
 	Title, Text    string
 	Link, LinkText string
+	Issuer         string // where to sign out there too
 }
 
 var notices = template.Must(template.New("notice").Parse(`<!doctype html>
@@ -30,6 +31,7 @@ var notices = template.Must(template.New("notice").Parse(`<!doctype html>
 <h1>{{.Title}}</h1>
 <p>{{.Text}}</p>
 {{if .Link}}<p><a href="{{.Link}}">{{.LinkText}}</a></p>
+{{end}}{{if .Issuer}}<p><a href="{{.Issuer}}">Sign out there too</a></p>
 {{end}}</main>
 </body>
 </html>

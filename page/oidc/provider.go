@@ -17,8 +17,8 @@ import (
 type provider struct {
 	config     oauth2.Config
 	verifier   *gooidc.IDTokenVerifier
-	sendsIss   bool   // its answers name it (RFC 9207, section 3)
-	endSession string // where its own session is ended, if it says (OpenID Connect RP-Initiated Logout 1.0, section 2)
+	sendsIss   bool     // its answers name it (RFC 9207, section 3)
+	endSession *url.URL // where its own session is ended; nil if it does not say
 }
 
 // maxBody is the most that is read of an answer of the provider, in bytes.
@@ -105,7 +105,7 @@ func (l *Login) ask(ctx context.Context) (*provider, error) {
 		sendsIss: more.Iss,
 	}
 	if checkURL(more.EndSession) == nil {
-		found.endSession = more.EndSession
+		found.endSession, _ = url.Parse(more.EndSession)
 	}
 	return found, nil
 }

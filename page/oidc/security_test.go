@@ -222,7 +222,11 @@ func TestSecurity21Targets(t *testing.T) {
 	}
 	b.get(logout).says(t, http.StatusMethodNotAllowed)
 	b.get(link).says(t, http.StatusOK) // is still signed in
-	b.post(logout, s.url, nil).says(t, http.StatusOK, "You are signed out")
+	out := b.post(logout, s.url, nil)
+	out.says(t, http.StatusOK, "You are signed out", "You are still signed in at")
+	if at := find(t, linkOn, out); at != i.URL+"/end?client_id=pages" {
+		t.Errorf("signing out there leads to %s", at)
+	}
 	if p := b.get(link); p.status != http.StatusSeeOther {
 		t.Errorf("after signing out: %d", p.status)
 	}

@@ -83,7 +83,8 @@ func (l *Login) start(w http.ResponseWriter, r *http.Request) {
 	l.begin(w, r, target, "login")
 }
 
-// logout ends the session of this browser. It is a POST from a page of this host, so that no other site can do it.
+// logout ends the session of this browser. It is a POST from a page of this host, so that no other site can do it. The issuer
+// has a session of its own, which a link ends, if it says where (OpenID Connect RP-Initiated Logout 1.0, section 2).
 func (l *Login) logout(w http.ResponseWriter, r *http.Request) {
 	if r.Header.Get("Origin") != l.origin() {
 		l.show(w, http.StatusForbidden, notice{Title: "That does not work", Text: "Another site may not sign you out."})
@@ -91,9 +92,18 @@ func (l *Login) logout(w http.ResponseWriter, r *http.Request) {
 	}
 	l.clearCookie(w, l.sessionCookie())
 	n := notice{Title: "You are signed out", Text: "You can close this page."}
+	l.mu.Lock()
+	if l.found != nil && l.found.endSession != nil {
+		there := *l.found.endSession
+		q := there.Query()
+		q.Set("client_id", l.opts.ClientID)
+		there.RawQuery = q.Encode()
+		n.Text, n.Issuer = "You are still signed in at "+there.Host+".", there.String()
+	}
+	l.mu.Unlock()
 	r.Body = http.MaxBytesReader(w, r.Body, 16<<10)
 	if target, ok := l.openTarget(r.PostFormValue("to")); ok {
-		n.Text, n.Link, n.LinkText = "You can sign in as someone else.", l.startURL(target), "Sign in"
+		n.Link, n.LinkText = l.startURL(target), "Sign in as someone else"
 	}
 	l.show(w, http.StatusOK, n)
 }
