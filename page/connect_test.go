@@ -435,3 +435,80 @@ func TestTokenSource(t *testing.T) {
 		return err != nil
 	})
 }
+
+// A sign-in is remembered for as long as it is to be, however often its token is refreshed.
+func TestConnectLifetime(t *testing.T) {
+	p := newProvider(t)
+	p.life = time.Second
+	s := newCalendarSite(t, p, &page.ConnectOptions{Lifetime: time.Hour})
+	r, link := s.asks("ann")
+	visit(t, "ann").connects(link)
+	s.goesOn("ann", r)
+	waitUntil(t, func() bool {
+		s.call("ann", "Events", nil, nil)
+		_, refreshed, _ := p.counts()
+		return refreshed > 0
+	})
+	kept := s.vault.stored("v:")
+	if len(kept) < 2 {
+		t.Fatalf("%d entries were stored", len(kept))
+	}
+	first, last := kept[0].Expires, kept[len(kept)-1].Expires
+	if left := time.Until(first); left > time.Hour || left < 59*time.Minute || !first.Equal(last) {
+		t.Errorf("remembered until %v, and after it was refreshed until %v", first, last)
+	}
+	for _, l := range s.vault.stored("l:") {
+		if !strings.HasPrefix(l.Key, "l:v:") || time.Until(l.Expires) > time.Minute {
+			t.Errorf("the lock %q would be held until %v", l.Key, l.Expires)
+		}
+	}
+
+	// Without a refresh token there is nothing to keep longer than the access token.
+	p.set(func() { p.noRefresh, p.life = true, 10*time.Minute })
+	_, link = s.asks("ben")
+	visit(t, "ben").connects(link)
+	kept = s.vault.stored("v:")
+	if left := time.Until(kept[len(kept)-1].Expires); left > 10*time.Minute {
+		t.Errorf("a token that expires in ten minutes is kept for %v", left)
+	}
+}
+
+// An instance that has a newer secret seals an entry anew while another one refreshes the token in it: the new token is not
+// lost, and the old one not used again.
+func TestSecurity23RefreshDuringRotation(t *testing.T) {
+	p := newProvider(t)
+	p.life = time.Second
+	vault, newer := newSpyVault(), []byte("fedcba9876543210fedcba9876543210")
+	instance := func(secrets ...[]byte) *calendarSite {
+		s := newSite(t, setup{users: true, elicit: elicit.Options{Secrets: secrets}, page: page.Options{Vault: vault, Wait: 10 * time.Second}})
+		addEvents(s.shop, s.logs, p, calendar(p, nil))
+		return &calendarSite{s, p, vault}
+	}
+	before, after := instance(testSecret, newer), instance(newer, testSecret)
+	_, link := before.asks("ann")
+	visit(t, "ann").connects(link)
+	old := vault.stored("v:")[0].Secret
+	time.Sleep(800 * time.Millisecond) // it is to be refreshed
+	hold := make(chan struct{})
+	p.set(func() { p.hold, p.life = hold, time.Hour })
+	texts := make(chan string, 2)
+	go func() { texts <- before.call("ann", "Events", nil, nil).text() }()
+	waitUntil(t, func() bool { return vault.there(t, "l:") == 1 })
+	go func() { texts <- after.call("ann", "Events", nil, nil).text() }()
+	waitUntil(t, func() bool {
+		kept := vault.stored("v:")
+		return kept[len(kept)-1].Secret != old
+	})
+	close(hold)
+	for range 2 {
+		if text := <-texts; text != "the calendar of ada" {
+			t.Errorf("got %q", text)
+		}
+	}
+	if _, refreshed, reused := p.counts(); refreshed != 1 || reused != 0 {
+		t.Errorf("refreshed %d times, with %d uses of a token that was spent", refreshed, reused)
+	}
+	if text := after.call("ann", "Events", nil, nil).text(); text != "the calendar of ada" {
+		t.Errorf("afterwards: %q", text)
+	}
+}

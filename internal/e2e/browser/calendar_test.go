@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/chromedp/chromedp"
 	"github.com/elicit-go/elicit/internal/e2e/harness"
@@ -74,7 +73,6 @@ func TestCalendar(t *testing.T) {
 		t.Errorf("the page is at %s", at)
 	}
 	b.do(chromedp.NavigateBack())
-	time.Sleep(300 * time.Millisecond)
 	b.do(chromedp.Navigate(link))
 	b.wait("Done")
 
