@@ -103,7 +103,7 @@ func addEvents(shop *elicit.Server, logs io.Writer, p *provider, question *elici
 			if err := page.Forget(ctx, question); err != nil {
 				return nil, nil, err
 			}
-			_, err := question.Require(ctx)
+			_, err := question.Value(ctx)
 			return nil, nil, err
 		}
 		b, err := io.ReadAll(res.Body)

@@ -55,7 +55,7 @@ func listEvents(calendar *elicit.Question[oauth2.TokenSource], api string) mcp.T
 			if err := page.Forget(ctx, calendar); err != nil {
 				return nil, nil, err
 			}
-			_, err := calendar.Require(ctx) // asks again
+			_, err := calendar.Value(ctx) // asks again
 			return nil, nil, err
 		default:
 			return nil, nil, fmt.Errorf("the calendar answers %s", res.Status)
