@@ -33,20 +33,31 @@
 // is at that moment, and its tool are called in the goroutine of the HTTP request. All else goes through the SDK's
 // handler, which gets the request in a form that it reads without loss.
 //
-//	tools/call of a tool that is known            express
-//	… with a log level in its _meta               the SDK's handler, which keeps the level in a place of its own
-//	… of a tool that is not known (yet)           the SDK's handler
+//	tools/call of a tool that is known             express
+//	… whose schema annotates arguments             express; the handler compares the headers itself
+//	… with members of params or _meta that are
+//	  not known                                    express; they mean nothing, and _meta is the handler's to read
+//	… with a log level in its _meta                the SDK's handler, which keeps the level in a place of its own
+//	… of a tool that is not known, or not yet
+//	  again after the tools changed                the SDK's handler
+//	… from whom Identity gives an error            the SDK's handler, with a session of its own
 //	… of NewHandlerFunc: a server's first call,
-//	  and those of servers beyond the first 64    the SDK's handler
-//	every other method of 2026-07-28              the SDK's handler
-//	older revisions                               the SDK's handler, with sessions
+//	  and those of servers beyond the first 64     the SDK's handler
+//	prompts/get, resources/read and every other
+//	method of 2026-07-28                           the SDK's handler
+//	notifications of 2026-07-28                    202; there is none that means anything over HTTP
+//	older revisions                                the SDK's handler, with sessions
 //
-// To know a server's tools, the handler lists them in process, through the server's middleware, and again whenever the
-// server says that they changed (once a second, while they are called, if it does not say so).
+// A request gets the same response either way, and the same middleware and tool see the same of it: a test sends generated
+// requests both ways. Another compares with the SDK's handler as it is; its table says where that one differs, and why.
+//
+// To know a server's tools, the handler lists them in process, through the server's middleware, at the first call, and
+// again whenever the server says that they changed (once a second, while they are called, if it does not say so).
 //
 // The express path gives handlers an mcp.ServerSession that requests share which come from the same caller with the same
 // words about their client; up to 4,096 idle ones are kept, and are among Server.Sessions. Its ID is empty. What a handler
-// sends reaches the request whose context it was sent with, and nobody once that has been answered.
+// sends reaches the request whose context it was sent with, and nobody once that has been answered. A handler that closes
+// its session takes it from requests that share it at that moment, whose notifications then fail; later ones get another.
 //
 // # Timeouts
 //
