@@ -90,8 +90,7 @@ func (r round) append(b []byte) []byte {
 	}
 	b = append(b, '}')
 	if r.state != "" {
-		b = append(b, `,"requestState":`...)
-		b = rawjson.AppendString(b, r.state)
+		b = append(append(append(b, `,"requestState":"`...), r.state...), '"') // base64url, in which nothing is escaped
 	}
 	return b
 }

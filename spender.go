@@ -1,8 +1,8 @@
 package elicit
 
 import (
-	"container/list"
 	"context"
+	"crypto/sha256"
 	"sync"
 	"time"
 )
@@ -24,38 +24,64 @@ type Spender interface {
 
 const maxSpent = 1 << 18
 
-// memorySpender is the Spender of one process. Over its bound it forgets what it has known longest.
+// memorySpender is the Spender of one process. Over its bound it forgets what it has known longest. What it remembers has no
+// pointers, so that the garbage collector passes over it.
 type memorySpender struct {
-	max   int
-	mu    sync.Mutex
-	ids   map[string]*list.Element
-	order *list.List // of *spent, oldest first
+	max int
+
+	mu   sync.Mutex
+	ids  map[spentID]int32 // where each is in list
+	list []spent           // list[0] begins and ends the ring of those that are taken, oldest first
+	free []int32           // places in list that can be used again
+}
+
+// spentID is a call's id, as callID writes it.
+type spentID [32]byte
+
+func idOf(callID string) (id spentID) {
+	if copy(id[:], callID); len(callID) != len(id) {
+		return sha256.Sum256([]byte(callID))
+	}
+	return id
 }
 
 type spent struct {
-	id    string
-	until time.Time
+	id         spentID
+	until      int64 // Unix time
+	prev, next int32
 }
 
 func newMemorySpender(max int) *memorySpender {
-	return &memorySpender{max: max, ids: map[string]*list.Element{}, order: list.New()}
+	return &memorySpender{max: max, ids: map[spentID]int32{}, list: make([]spent, 1)}
 }
 
-func (m *memorySpender) Claim(_ context.Context, id string, until time.Time) (bool, error) {
+func (m *memorySpender) Claim(_ context.Context, callID string, until time.Time) (bool, error) {
+	id := idOf(callID)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if _, taken := m.ids[id]; taken {
 		return false, nil
 	}
-	now := time.Now()
-	for e := m.order.Front(); e != nil && (m.order.Len() >= m.max || e.Value.(*spent).until.Before(now)); e = m.order.Front() {
+	now := time.Now().Unix()
+	for e := m.list[0].next; e != 0 && (len(m.ids) >= m.max || m.list[e].until < now); e = m.list[0].next {
 		m.remove(e)
 	}
-	m.ids[id] = m.order.PushBack(&spent{id, until})
+	var e int32
+	if n := len(m.free); n > 0 {
+		e, m.free = m.free[n-1], m.free[:n-1]
+	} else {
+		e = int32(len(m.list))
+		m.list = append(m.list, spent{})
+	}
+	last := m.list[0].prev
+	m.list[e] = spent{id, until.Unix(), last, 0}
+	m.list[last].next, m.list[0].prev = e, e
+	m.ids[id] = e
 	return true, nil
 }
 
-func (m *memorySpender) Release(_ context.Context, id string) error {
+func (m *memorySpender) Release(_ context.Context, callID string) error {
+	id := idOf(callID)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if e, ok := m.ids[id]; ok {
@@ -66,7 +92,9 @@ func (m *memorySpender) Release(_ context.Context, id string) error {
 
 func (m *memorySpender) Spend(context.Context, string) error { return nil }
 
-func (m *memorySpender) remove(e *list.Element) {
-	delete(m.ids, e.Value.(*spent).id)
-	m.order.Remove(e)
+func (m *memorySpender) remove(e int32) {
+	x := &m.list[e]
+	m.list[x.prev].next, m.list[x.next].prev = x.next, x.prev
+	delete(m.ids, x.id)
+	m.free = append(m.free, e)
 }

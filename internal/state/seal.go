@@ -62,7 +62,13 @@ type Ring struct{ keys []*key }
 
 type key struct {
 	kid  [kidSize]byte
-	macs sync.Pool // of hash.Hash, HMAC-SHA256 under the extracted key
+	macs sync.Pool // of *mac
+}
+
+// A mac is HMAC-SHA256 under the extracted key, and room to derive a key with it.
+type mac struct {
+	hash.Hash
+	info, out []byte
 }
 
 func newKey(secret []byte) *key {
@@ -73,24 +79,26 @@ func newKey(secret []byte) *key {
 	if err != nil {
 		panic(err) // only for hashes and keys that FIPS 140 does not know
 	}
-	k.macs.New = func() any { return hmac.New(sha256.New, prk) }
+	k.macs.New = func() any { return &mac{Hash: hmac.New(sha256.New, prk)} }
 	return k
 }
 
 // derive is HKDF-Expand of the key for one token.
 func (k *key) derive(p Purpose, salt []byte) (out [keySize + nonceSize]byte) {
-	mac := k.macs.Get().(hash.Hash)
-	defer k.macs.Put(mac)
-	info := append(append(append(make([]byte, 0, 64), "elicit "...), p...), 0)
-	info = append(info, salt...)
-	t := make([]byte, 0, 2*sha256.Size)
-	for i := byte(1); len(t) < len(out); i++ {
-		mac.Reset()
-		mac.Write(t)
-		mac.Write(append(info, i))
-		t = mac.Sum(t)
+	m := k.macs.Get().(*mac)
+	defer k.macs.Put(m)
+	m.info = append(append(append(append(m.info[:0], "elicit "...), p...), 0), salt...)
+	m.info = append(m.info, 0)
+	m.out = m.out[:0]
+	for len(m.out) < len(out) { // each block is of the one before it
+		m.info[len(m.info)-1]++
+		m.Reset()
+		m.Write(m.out[max(0, len(m.out)-sha256.Size):])
+		m.Write(m.info)
+		m.out = m.Sum(m.out)
 	}
-	copy(out[:], t)
+	copy(out[:], m.out)
+	clear(m.out)
 	return out
 }
 
@@ -170,21 +178,6 @@ func (r *Ring) seal(p Purpose, place, plaintext []byte) ([]byte, error) {
 // SealedLen is the length of the token of n bytes of plaintext.
 func SealedLen(n int) int { return base64.RawURLEncoding.EncodedLen(header + n + tagSize) }
 
-// spells reports whether token is the base64url of raw.
-func spells(token string, raw []byte) bool {
-	var text [64]byte
-	for len(raw) > 0 {
-		n := min(len(raw), len(text)/4*3)
-		m := base64.RawURLEncoding.EncodedLen(n)
-		base64.RawURLEncoding.Encode(text[:m], raw[:n])
-		if len(token) < m || token[:m] != string(text[:m]) {
-			return false
-		}
-		token, raw = token[m:], raw[n:]
-	}
-	return token == ""
-}
-
 // Open verifies and decrypts a token of purpose p that is at most limit characters long.
 func (r *Ring) Open(p Purpose, token string, limit int) ([]byte, error) {
 	if len(token) > limit {
@@ -194,8 +187,8 @@ func (r *Ring) Open(p Purpose, token string, limit int) ([]byte, error) {
 	if err != nil || len(raw) < header+tagSize || raw[0] != version {
 		return nil, ErrMalformed
 	}
-	// Even a strict decoder skips newlines: one token must have one spelling.
-	if !spells(token, raw) {
+	// One token must have one spelling. A strict decoder takes no others, but skips newlines.
+	if len(token) != base64.RawURLEncoding.EncodedLen(len(raw)) {
 		return nil, ErrMalformed
 	}
 	return r.open(p, nil, raw)
