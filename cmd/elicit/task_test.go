@@ -136,3 +136,11 @@ func TestTaskResumeCommand(t *testing.T) {
 		t.Errorf("a credential is shown:\n%s", o.err)
 	}
 }
+
+// A tool that runs as a task only is no fault of its server.
+func TestCheckTaskOnly(t *testing.T) {
+	o := try(t, "check", taskShop(t), "Ship")
+	if o.code != exitOK || strings.Contains(o.out, "should") || strings.Count(o.out, "the tool runs as a task only") != 2 {
+		t.Errorf("exit %d\n%s%s", o.code, o.out, o.err)
+	}
+}

@@ -2,7 +2,7 @@
 // instance. Its calls are tasks, kept in a file, or in PostgreSQL for several instances:
 //
 //	go run . -addr localhost:5286
-//	elicit call http://localhost:5286 Deploy service=shop version=1.4.0
+//	elicit call http://localhost:5286 Deploy --arg service=shop --arg version=1.4.0
 //
 // Stop the server while it waits, start it again, and answer. With PostgreSQL, start it twice, on two ports, and answer at
 // the other one:

@@ -15,6 +15,10 @@ import (
 func (t *target) older(modern bool) {
 	r := Result{Name: "client of 2025-11-25", Sent: "initialize, then tools/call of " + t.o.Tool, Rule: "most clients open a session still: they can be asked over it",
 		Where: "basic/lifecycle (2025-11-25)", Hint: "Serve sessions beside plain POSTs, and ask over the session's stream."}
+	if t.taskOnly {
+		t.add(r, NotApplicable, "the tool runs as a task only, which older clients know nothing of")
+		return
+	}
 	ctx, cancel := context.WithTimeout(t.ctx, 20*time.Second)
 	defer cancel()
 	run := func(version string) (asked int, text string, err error) {

@@ -9,17 +9,20 @@ import (
 	"net/http"
 	"strings"
 	"sync/atomic"
+
+	"github.com/elicit-go/elicit/answer"
 )
 
 // A target is the server being checked.
 type target struct {
-	o       Options
-	ctx     context.Context
-	url     string
-	client  *http.Client
-	sent    atomic.Int32
-	id      int
-	results []Result
+	o        Options
+	ctx      context.Context
+	url      string
+	client   *http.Client
+	sent     atomic.Int32
+	id       int
+	results  []Result
+	taskOnly bool // the tool is there only for clients that know tasks
 }
 
 // A request is what is sent: a right one, but for what a check changes.
@@ -100,6 +103,12 @@ type response struct {
 	status  int
 	message rpcMessage
 	raw     []byte
+}
+
+// needsTasks tells whether the server has the tool only for clients that know tasks (tasks extension, Capability Negotiation).
+func (r response) needsTasks() bool {
+	e := r.message.Error
+	return e != nil && e.Code == -32021 && bytes.Contains(e.Data, []byte(answer.TasksExtension))
 }
 
 type rpcMessage struct {

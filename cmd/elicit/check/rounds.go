@@ -30,6 +30,11 @@ func (t *target) rounds() {
 	r.Rule, r.Must = "a tool that asks answers with input_required", false
 	r.Hint = "Give a tool that asks when it is called without arguments: the checks of answers need one."
 	first := t.send(call)
+	if first.needsTasks() {
+		t.taskOnly = true
+		t.add(r, NotApplicable, "the tool runs as a task only: elicit call shows what it asks")
+		return
+	}
 	if !first.asks() {
 		t.judge(r, first, "asks nothing")
 		return
