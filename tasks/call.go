@@ -16,8 +16,11 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
+// seam is the engine as the root package sees it.
+type seam struct{ *Engine }
+
 // Call implements tool.Tasks.
-func (e *Engine) Call(ctx context.Context, c *tool.Call, next func(context.Context) (mcp.Result, error)) (mcp.Result, error) {
+func (e seam) Call(ctx context.Context, c *tool.Call, next func(context.Context) (mcp.Result, error)) (mcp.Result, error) {
 	mode := c.Task.Mode
 	if c.Task.ModeOf != nil {
 		mode = c.Task.ModeOf(ctx, c.Request)

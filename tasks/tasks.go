@@ -158,7 +158,7 @@ func Enable(s *elicit.Server, opts Options) *Engine {
 		if err := e.serve(shop.MCP); err != nil {
 			panic("tasks.Enable: " + err.Error())
 		}
-		return e
+		return seam{e}
 	})
 	if err != nil {
 		panic("tasks.Enable: " + err.Error())

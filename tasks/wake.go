@@ -7,7 +7,7 @@ import (
 )
 
 // Wake implements tool.Tasks: a page is done that the task may wait for.
-func (e *Engine) Wake(ctx context.Context, id string) {
+func (e seam) Wake(ctx context.Context, id string) {
 	ctx = context.WithoutCancel(ctx)
 	for range attempts {
 		again, err := e.wakeRow(ctx, id)
