@@ -126,6 +126,9 @@ func (r *run) authorize(rec *record) error {
 
 // steps are those that earlier runs stored, opened.
 func (r *run) steps() ([]Step, error) {
+	if r.row.Run == 1 { // there were none
+		return nil, nil
+	}
 	steps, err := r.e.store.Steps(r.ctx, r.fence.ID)
 	for i := range steps {
 		if err == nil {
