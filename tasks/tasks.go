@@ -76,7 +76,7 @@ type timing struct {
 	ready        time.Duration // before runs begin, on a server that serves nobody
 }
 
-var defaultTiming = timing{lease: 9 * time.Second, renew: 3 * time.Second, sweep: 2 * time.Second, orphan: 15 * time.Second,
+var defaultTiming = timing{lease: 9 * time.Second, renew: 3 * time.Second, sweep: time.Second, orphan: 15 * time.Second,
 	backoff: time.Second, purge: time.Minute, status: time.Second, patience: 2 * time.Second, ready: time.Second}
 
 // An Engine serves the tasks of one server, in this process. Make one with [Enable].
