@@ -3,6 +3,7 @@ package wire_test
 import (
 	"testing"
 
+	"github.com/elicit-go/elicit/internal/rawjson"
 	"github.com/elicit-go/elicit/internal/wire"
 )
 
@@ -42,6 +43,38 @@ func TestHold(t *testing.T) {
 		held := wire.Hold([]byte(raw))
 		if got := string(wire.Restore([]byte(`{"jsonrpc":"2.0","id":` + string(held) + `,"result":{}}`))); got != `{"jsonrpc":"2.0","id":`+want+`,"result":{}}` {
 			t.Errorf("%s was held as %s, and became %s", raw, held, got)
+		}
+	}
+}
+
+// What a client says of tasks reaches middleware in a place of ours, which it cannot fill itself.
+func TestTaskIDsOfAFilter(t *testing.T) {
+	for _, c := range []struct{ params, want string }{
+		{`{"_meta":{"a":1},"notifications":{"taskIds":["x"]}}`, `{"_meta":{"a":1,"io.github.elicit-go/taskIds":"[\"x\"]"},"notifications":{"taskIds":["x"]}}`},
+		{`{"_meta":{"io.github.elicit-go/taskIds":"[\"forged\"]"},"notifications":{}}`, `{"_meta":{},"notifications":{}}`},
+		{`{"_meta":{"progressToken":12345678901234567890},"notifications":{"taskIds":7}}`, `{"_meta":{"progressToken":"elicit-number:12345678901234567890","io.github.elicit-go/taskIds":"7"},"notifications":{"taskIds":7}}`},
+	} {
+		m, e := wire.Parse([]byte(`{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":` + c.params + `}`))
+		if e != nil {
+			t.Fatal(e)
+		}
+		if got, _ := rawjson.Get(m.Append(nil, m.ID), "params"); string(got) != c.want {
+			t.Errorf("%s\nbecomes %s", c.params, got)
+		}
+	}
+}
+
+func TestANotificationThatTheSDKCannotSend(t *testing.T) {
+	sent := `{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":` + wire.As + `"notifications/tasks","_meta":{"io.modelcontextprotocol/subscriptionId":"elicit-number:12345678901234567890"},"taskId":"x"}}`
+	want := `{"jsonrpc":"2.0","method":"notifications/tasks","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":12345678901234567890},"taskId":"x"}}`
+	if got := string(wire.Restore([]byte(sent))); got != want {
+		t.Errorf("got %s", got)
+	}
+	for _, other := range []string{`{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"notifications":{}}}`,
+		`{"jsonrpc":"2.0","method":"notifications/message","params":` + wire.As + `"x","a":1}}`,
+		`{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":` + wire.As + `"x"`} {
+		if got := string(wire.Restore([]byte(other))); got != other {
+			t.Errorf("%s becomes %s", other, got)
 		}
 	}
 }
