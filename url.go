@@ -262,43 +262,49 @@ func (c *call) pageFailed(ctx context.Context, q *ask, err error) error {
 // (MCP 2025-11-25, client/elicitation, "Completion Notifications for URL Mode Elicitation").
 func (c *call) requireURLLive(ctx context.Context, pages tool.Pages, p Pending, a *tool.Asking, reply *tool.Reply) error {
 	q := p.ask
-	c.log(ctx, slog.LevelDebug, "elicit: asking", "key", q.key, "link", reply.ID)
-	var res mcp.InputResponse
-	err := c.unlocked(func() (err error) {
-		res, err = c.live(ctx, func(ctx context.Context) (mcp.InputResponse, error) {
-			return c.session.Elicit(ctx, &mcp.ElicitParams{Meta: mcp.Meta{wire.KeyMeta: q.key}, Mode: "url", Message: q.message, URL: reply.URL, ElicitationID: reply.ID})
+	for {
+		c.log(ctx, slog.LevelDebug, "elicit: asking", "key", q.key, "link", reply.ID)
+		asked := reply
+		var res mcp.InputResponse
+		err := c.unlocked(func() (err error) {
+			res, err = c.live(ctx, func(ctx context.Context) (mcp.InputResponse, error) {
+				return c.session.Elicit(ctx, &mcp.ElicitParams{Meta: mcp.Meta{wire.KeyMeta: q.key}, Mode: "url", Message: q.message, URL: asked.URL, ElicitationID: asked.ID})
+			})
+			return err
 		})
-		return err
-	})
-	if err := c.liveFailed(ctx, q, err); err != nil {
-		return err
-	}
-	a.Link = reply.Link
-	if action, _ := read(q.kind, res); action != Accept {
-		return c.refused(ctx, pages, p, a, action)
-	}
-	a.Agreed, a.Live = true, c.shop.opts.Expiry
-	id := reply.ID
-	err = c.unlocked(func() error {
-		_, err := c.live(ctx, func(ctx context.Context) (_ mcp.InputResponse, err error) {
-			reply, err = pages.Require(ctx, a)
-			return nil, err
+		if err := c.liveFailed(ctx, q, err); err != nil {
+			return err
+		}
+		a.Link = asked.Link
+		if action, _ := read(q.kind, res); action != Accept {
+			return c.refused(ctx, pages, p, a, action)
+		}
+		a.Agreed, a.Live = true, c.shop.opts.Expiry
+		err = c.unlocked(func() error {
+			_, err := c.live(ctx, func(ctx context.Context) (_ mcp.InputResponse, err error) {
+				reply, err = pages.Require(ctx, a)
+				return nil, err
+			})
+			return err
 		})
-		return err
-	})
-	if err := c.liveFailed(ctx, q, err); err != nil {
-		return err
+		switch {
+		case c.closed, errors.Is(err, errTooLong):
+			return c.liveFailed(ctx, q, err)
+		case err != nil:
+			return c.pageFailed(ctx, q, err)
+		case reply.Answered, reply.Declined:
+			// A hint to the client, which may have gone: not the call's to fail on.
+			if err := c.unlocked(func() error {
+				return c.session.NotifyElicitationComplete(ctx, &mcp.ElicitationCompleteParams{ElicitationID: asked.ID})
+			}); err != nil {
+				c.log(ctx, slog.LevelDebug, "elicit: the client was not told that a page is done", "key", q.key, "error", err)
+			}
+			return c.settled(ctx, p, reply, "", "")
+		case reply.Link == asked.Link:
+			return &UnavailableError{Key: q.key, Reason: fmt.Sprintf("the page was not completed within %v", c.shop.opts.Expiry)}
+		}
+		c.keepLink(q.key, reply.Link) // the other one has expired
 	}
-	if !reply.Answered && !reply.Declined {
-		return &UnavailableError{Key: q.key, Reason: fmt.Sprintf("the page was not completed within %v", c.shop.opts.Expiry)}
-	}
-	// A hint to the client, which may have gone: not the call's to fail on.
-	if err := c.unlocked(func() error {
-		return c.session.NotifyElicitationComplete(ctx, &mcp.ElicitationCompleteParams{ElicitationID: id})
-	}); err != nil {
-		c.log(ctx, slog.LevelDebug, "elicit: the client was not told that a page is done", "key", q.key, "error", err)
-	}
-	return c.settled(ctx, p, reply, "", "")
 }
 
 // requireURLTesting is requireURL in a context of elicittest.

@@ -83,6 +83,9 @@ func (p seam) Require(ctx context.Context, a *tool.Asking) (*tool.Reply, error) 
 			return nil, errors.New("too many people are at pages at the moment; try again later")
 		}
 	}
+	if t != nil { // then there is another to ask with
+		wait = min(wait, t.Expires.Sub(p.shop.Now()))
+	}
 	over := time.After(wait)
 	for {
 		var o outcome

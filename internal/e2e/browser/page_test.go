@@ -152,6 +152,12 @@ func (f *forecast) want(text string) {
 	}
 }
 
+// fillIn fills in the page, and sends it.
+func (b *tab) fillIn() {
+	b.t.Helper()
+	b.do(chromedp.SendKeys(`#f0`, "Ann"), chromedp.SendKeys(`#f1`, "12345678"), chromedp.Click(`button[value=send]`))
+}
+
 // another is another tab of the same browser, with the same cookies.
 func (b *tab) another() *tab {
 	b.t.Helper()
@@ -173,7 +179,10 @@ func TestSecretPage(t *testing.T) {
 	second.wait("Your account at weather.example.com")
 	b.do(chromedp.Navigate(link))
 	b.wait("Your account at weather.example.com", "tool Forecast", "“editor”", "does not see it")
-	axe(b)
+	axe(b) // the first field has the focus by now
+	if at := b.focused(); at != "f0" {
+		t.Errorf("the focus is at %q", at)
+	}
 	if others := eval[int](b, `performance.getEntriesByType("resource").length`); others != 0 {
 		t.Errorf("the page loads %d other resources", others)
 	}
@@ -218,7 +227,7 @@ func TestSecretPageClosed(t *testing.T) {
 	first.close()
 	b.do(chromedp.Navigate(link))
 	b.wait("Your account")
-	b.keys("Ann", kb.Tab, "12345678", kb.Enter)
+	b.fillIn()
 	b.wait("Done")
 	f.want("Sunny for Ann: 8, 0, free.")
 }
@@ -229,7 +238,7 @@ func TestSecretPageBack(t *testing.T) {
 	f := newWeatherShop(t, false, page.Options{}).call()
 	b.do(chromedp.Navigate("about:blank"), chromedp.Navigate(f.link()))
 	b.wait("Your account")
-	b.keys("Ann", kb.Tab, "12345678", kb.Enter)
+	b.fillIn()
 	b.wait("Done")
 	f.want("Sunny for Ann: 8, 0, free.")
 	b.do(chromedp.NavigateBack())
@@ -251,12 +260,12 @@ func TestSecretPageExpired(t *testing.T) {
 	if fresh == link {
 		t.Error("the link is the same")
 	}
-	b.keys("Ann", kb.Tab, "12345678", kb.Enter)
+	b.fillIn()
 	b.wait("This link has expired", "Nothing was sent")
 	axe(b)
 	b.do(chromedp.Navigate(fresh))
 	b.wait("Your account")
-	b.keys("Ann", kb.Tab, "12345678", kb.Enter)
+	b.fillIn()
 	b.wait("Done")
 	f.want("Sunny for Ann: 8, 0, free.")
 }
@@ -281,7 +290,7 @@ func TestSecretPageSignedIn(t *testing.T) {
 	b.wait("Your account", "You are signed in as", "ann@example.com")
 	axe(b)
 	shot(b, "page-secret")
-	b.keys("Ann", kb.Tab, "12345678", kb.Enter)
+	b.fillIn()
 	b.wait("Done")
 	f.want("Sunny for Ann: 8, 0, free.")
 }
@@ -297,7 +306,7 @@ func TestSecretPageLogin(t *testing.T) {
 	if at := eval[string](b, `location.href`); !strings.HasSuffix(at, "/pages/continue") {
 		t.Errorf("the page is at %s", at)
 	}
-	b.keys("Ann", kb.Tab, "12345678", kb.Enter)
+	b.fillIn()
 	b.wait("Done")
 	f.want("Sunny for Ann: 8, 0, free.")
 }
@@ -337,7 +346,8 @@ func TestSecretPageLooks(t *testing.T) {
 				}))
 			}
 			scripts(true)
-			b.do(chromedp.Reload(), chromedp.SendKeys(`#f0`, "Ann"), chromedp.SendKeys(`#f1`, "12345678"), chromedp.Click(`button[value=send]`))
+			b.do(chromedp.Reload())
+			b.fillIn()
 			f.want("Sunny for Ann: 8, 0, free.")
 			scripts(false)
 		})

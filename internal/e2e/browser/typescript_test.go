@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/chromedp/chromedp"
-	"github.com/chromedp/chromedp/kb"
 	"github.com/elicit-go/elicit/internal/e2e/harness"
 	"github.com/elicit-go/elicit/page"
 )
@@ -58,6 +57,57 @@ func (s *weatherShop) typeScript(mode, action string) <-chan line {
 	return lines
 }
 
+// With the TypeScript SDK's client too, a page that was closed can be opened again, by the same link; one that was left open
+// for too long takes nothing, and there is another.
+func TestSecretPageTypeScriptAgain(t *testing.T) {
+	harness.Node(t)
+	b := chromium(t)
+	for _, mode := range []string{"default", "auto"} {
+		t.Run(mode+"/closed", func(t *testing.T) {
+			b := &tab{t: t, ctx: b.ctx}
+			lines := newWeatherShop(t, false, page.Options{Wait: 5 * time.Second}).typeScript(mode, "accept")
+			link := (<-lines).Open
+			first := b.another()
+			first.do(chromedp.Navigate(link))
+			first.wait("Your account")
+			first.close()
+			b.do(chromedp.Navigate(link))
+			b.wait("Your account")
+			b.fillIn()
+			b.wait("Done")
+			for l := range lines {
+				if l.Open != "" && l.Open != link || l.Text != "" && l.Text != "Sunny for Ann: 8, 0, free." {
+					t.Errorf("the client reports %+v", l)
+				}
+			}
+		})
+		t.Run(mode+"/expired", func(t *testing.T) {
+			b := &tab{t: t, ctx: b.ctx}
+			lines := newWeatherShop(t, false, page.Options{Expiry: 8 * time.Second}).typeScript(mode, "accept")
+			link := (<-lines).Open
+			b.do(chromedp.Navigate(link))
+			b.wait("Your account")
+			fresh := (<-lines).Open // when the first has expired
+			if fresh == "" || fresh == link {
+				t.Fatalf("asked again with %q", fresh)
+			}
+			b.fillIn()
+			b.wait("This link has expired")
+			b.do(chromedp.Navigate(fresh))
+			b.wait("Your account")
+			b.fillIn()
+			b.wait("Done")
+			text := ""
+			for l := range lines {
+				text += l.Text
+			}
+			if text != "Sunny for Ann: 8, 0, free." {
+				t.Errorf("the tool says %q", text)
+			}
+		})
+	}
+}
+
 // The TypeScript SDK's client, of both generations: a key is collected, declined on the page, declined at the client.
 func TestSecretPageTypeScript(t *testing.T) {
 	harness.Node(t)
@@ -83,7 +133,7 @@ func TestSecretPageTypeScript(t *testing.T) {
 				switch do.button {
 				case "send":
 					b.wait("Your account")
-					b.keys("Ann", kb.Tab, "12345678", kb.Enter)
+					b.fillIn()
 					b.wait("Done")
 				case "decline":
 					b.wait("Your account")
