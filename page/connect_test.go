@@ -512,3 +512,31 @@ func TestSecurity23RefreshDuringRotation(t *testing.T) {
 		t.Errorf("afterwards: %q", text)
 	}
 }
+
+// A sign-in that is forgotten while its token is refreshed stays forgotten.
+func TestForgottenWhileRefreshed(t *testing.T) {
+	p := newProvider(t)
+	p.life = time.Second
+	s := newCalendarSite(t, p, nil)
+	_, link := s.asks("ann")
+	visit(t, "ann").connects(link)
+	time.Sleep(800 * time.Millisecond) // it is to be refreshed
+	hold := make(chan struct{})
+	p.set(func() { p.hold = hold })
+	rounds := make(chan *round, 1)
+	go func() { rounds <- s.call("ann", "Events", nil, nil) }()
+	waitUntil(t, func() bool { return s.vault.there(t, "l:") == 1 })
+	if gone, err := s.vault.Delete(t.Context(), s.vault.stored("v:")[0].Key); err != nil || !gone {
+		t.Fatal(gone, err)
+	}
+	close(hold)
+	if r := <-rounds; r.Result.InputRequests == nil {
+		t.Errorf("the call does not ask: %q", r.text())
+	}
+	if _, refreshed, _ := p.counts(); refreshed != 1 {
+		t.Errorf("refreshed %d times", refreshed)
+	}
+	if n := s.vault.there(t, "v:"); n != 0 {
+		t.Errorf("%d values are in the vault", n)
+	}
+}
