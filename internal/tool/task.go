@@ -50,11 +50,11 @@ type Tasks interface {
 
 // A Call is a call that may become a task.
 type Call struct {
-	Request   *mcp.CallToolRequest // without our requestState
-	Modern    bool                 // of 2026-07-28 or later
-	Caller    Caller
-	Task      Task // what the tool says
-	Run       *Run // for Tasks to fill in before next
+	Request *mcp.CallToolRequest // without our requestState
+	Modern  bool                 // of 2026-07-28 or later
+	Caller  Caller
+	Task    Task // what the tool says
+	Run     *Run // for Tasks to fill in before next
 
 	// Snapshot is what the call knows before its handler runs.
 	Snapshot func() Snapshot
