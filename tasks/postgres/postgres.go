@@ -125,13 +125,14 @@ func parse(connString string) (*pgxpool.Config, error) {
 	return config, nil
 }
 
-// prepare has the server notice that a client is gone, whose locks would hold up others; and use the indexes of tables that were
-// empty when it last looked, which plans that are kept would not.
+// prepare has the server notice that a client is gone, whose locks would hold up others; use the indexes of tables that were
+// empty when it last looked, which plans that are kept would not; and compile no plans, which takes a second, and which it
+// thinks worth it where it has no index to use.
 func prepare(ctx context.Context, conn *pgx.Conn) error {
 	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
 	_, err := conn.Exec(ctx, "SET statement_timeout = '10s'; SET idle_in_transaction_session_timeout = '10s';"+
-		"SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3; SET enable_seqscan = off")
+		"SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3; SET enable_seqscan = off; SET jit = off")
 	return err
 }
 
