@@ -31,6 +31,7 @@ import (
 var (
 	seconds   = flag.Duration("for", 5*time.Second, "how long creations are measured")
 	rowsLite  = flag.Int("sqlite", 100_000, "waiting rows in SQLite, at most; 0 leaves it out")
+	rowsPeer  = flag.Int("peer", 100_000, "waiting tasks in mcp-go, at most; 0 leaves it out")
 	rowsLarge = flag.Int("postgres", 1_000_000, "waiting rows in PostgreSQL, at most; 0 leaves it out")
 )
 
@@ -60,6 +61,9 @@ that has the store, which is also the load, after a collection; "+" is over the 
 	}
 	if *rowsLarge > 0 {
 		measurePostgreSQL()
+	}
+	if *rowsPeer > 0 {
+		measurePeer(sizes(*rowsPeer))
 	}
 }
 
@@ -178,6 +182,7 @@ func measure(title string, s tasks.Store, sizes []int, fill func(n int)) {
 	fmt.Printf("\n%s\n\n%10s %12s %21s %21s %21s %14s\n", title, "waiting", "creations/s", "get p50/p99", "get, busy, p50/p99", "update→completed", "memory")
 	check(s.Join(context.Background(), "worker", time.Hour))
 	var empty int
+	var served []string // lines of the second table
 	for _, size := range sizes {
 		fill(size)
 		created, busy := create(s)
@@ -189,7 +194,13 @@ func measure(title string, s tasks.Store, sizes []int, fill func(n int)) {
 			empty = memory
 		}
 		fmt.Printf("%10d %12.0f %21s %21s %21s %6d MB %+4d\n", size, created, quiet, busy, both, memory>>20, (memory-empty)>>20)
+		if size == sizes[0] || size == sizes[len(sizes)-1] {
+			created, got, both := engine(s)
+			served = append(served, fmt.Sprintf("%10d %12.0f %21s %21s\n", size, created, got, both))
+		}
 	}
+	fmt.Printf("\nThe same, served: tools/call to its handle, tasks/get, tasks/update to completed, over loopback\n\n%10s %12s %21s %21s\n%s",
+		"waiting", "creations/s", "get p50/p99", "update→completed", strings.Join(served, ""))
 }
 
 // create creates rows for a while, and reads meanwhile. At the end its rows expire, and are removed.
