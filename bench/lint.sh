@@ -7,12 +7,10 @@ rounds=${1:-3}
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 timed() { # name command…
-	local name=$1 start ms
+	local name=$1 TIMEFORMAT='%R %U %S'
 	shift
-	start=$(date +%s%N)
-	"$@" >"$dir/out" 2>&1 || { cat "$dir/out"; exit 1; }
-	ms=$((($(date +%s%N) - start) / 1000000))
-	printf '%-24s %3d.%02d s\n' "$name" $((ms / 1000)) $((ms % 1000 / 10)) | tee -a "$dir/times"
+	{ time "$@" >"$dir/out" 2>&1 || { cat "$dir/out" >&3; exit 1; }; } 3>&2 2>"$dir/time"
+	awk -v name="$name" '{ printf "%-24s %6.2f s, %6.2f s of processor time\n", name, $1, $2 + $3 }' "$dir/time" | tee -a "$dir/times"
 }
 
 go build work
@@ -25,7 +23,9 @@ for i in $(seq "$rounds"); do
 	timed "go vet, again" go vet work
 	timed "elicit vet, again" "$dir/elicit$i" vet work
 done
-awk '{ n = $0; sub(/ +[0-9.]+ s$/, "", n); t = $(NF-1); if (!(n in best) || t < best[n]) best[n] = t }
-	END { printf "best: first run %.2f s, %.2f times plain go vet; again %.2f s, %.2f times\n",
-		best["elicit vet, first run"], best["elicit vet, first run"] / best["go vet, first run"],
-		best["elicit vet, again"], best["elicit vet, again"] / best["go vet, again"] }' "$dir/times"
+awk '{ n = substr($0, 1, 24); sub(/ +$/, "", n); split(substr($0, 25), f, " "); wall = f[1] + 0; cpu = f[3] + 0
+		if (!(n in w) || wall < w[n]) w[n] = wall
+		if (!(n in c) || cpu < c[n]) c[n] = cpu }
+	function ratio(t, which) { return t["elicit vet, " which] / t["go vet, " which] }
+	END { printf "best: first run %.2f s, %.2f times plain go vet (%.2f times its processor time); again %.2f s, %.2f times\n",
+		w["elicit vet, first run"], ratio(w, "first run"), ratio(c, "first run"), w["elicit vet, again"], ratio(w, "again") }' "$dir/times"

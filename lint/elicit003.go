@@ -247,7 +247,7 @@ func (r *reporter) undeclared(m *model, reg registration, fact *funcFact, tasks 
 	for _, a := range fact.Asks {
 		why := "mistakes in it show only when a user is asked, and each answer needs a requestState"
 		switch {
-		case !a.Var || declared[a.Key]:
+		case a.Var == "" || declared[a.Key]:
 			continue
 		case reg.fixed && a.Plain:
 		case tasks && a.Form:

@@ -41,6 +41,14 @@ func runSharedKey(r *reporter) error {
 				if q := m.question(c.Common().Args[0]); q.Key != "" && !q.keyed {
 					asked = append(asked, askedAt{q, c})
 				}
+			default: // a helper
+				if fact := m.fact(c.Common().StaticCallee()); fact.Runs {
+					for _, a := range fact.Asks {
+						if a.Var != "" {
+							asked = append(asked, askedAt{question{Key: a.Key, isVar: a.Var}, c})
+						}
+					}
+				}
 			}
 		}
 		for i, b := range asked {
@@ -75,6 +83,9 @@ type askedAt struct {
 
 // sameQuestion reports whether two questions of one key have the same words, as far as can be told.
 func sameQuestion(a, b question) bool {
+	if a.id == nil || b.id == nil { // of a helper, whose words are not known
+		return a.isVar == "" || b.isVar == "" || a.isVar == b.isVar
+	}
 	if a.id != b.id {
 		return false
 	}

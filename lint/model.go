@@ -40,8 +40,8 @@ func (*funcFact) AFact() {}
 // Asked is a question that a function asks.
 type Asked struct {
 	Key   string
-	Plain bool // a form, in the words that it was made with, whose answer needs no proof if it is declared
-	Var   bool // a package variable
+	Plain bool   // a form, in the words that it was made with, whose answer needs no proof if it is declared
+	Var   string // the package variable that it is, with its package; "" for none
 	Form  bool
 }
 

@@ -23,26 +23,28 @@ type question struct {
 	keyed bool           // by WithKey, to something that is not constant
 	param *ssa.Parameter // the parameter that it comes from
 	calls []*ssa.Call    // of the constructor and of the methods that changed it
-	isVar bool           // a package variable, changed by nothing but WithMessagef
+	isVar string         // the package variable, changed by nothing but WithMessagef; "" for none
 }
 
 // question follows a question to where it is made.
 func (m *model) question(v ssa.Value) question {
-	isVar := isGlobal(v)
+	name := globalName(v)
 	v = m.source(v)
 	q := m.questionFrom(v)
-	q.isVar = q.isVar || isVar
+	if name != "" {
+		q.isVar = name
+	}
 	return q
 }
 
-// isGlobal reports whether v is what a package variable holds.
-func isGlobal(v ssa.Value) bool {
-	load, ok := v.(*ssa.UnOp)
-	if !ok {
-		return false
+// globalName is the package variable that v is read from, "" for none.
+func globalName(v ssa.Value) string {
+	if load, ok := v.(*ssa.UnOp); ok {
+		if g, ok := load.X.(*ssa.Global); ok && g.Pkg != nil {
+			return g.Pkg.Pkg.Path() + "." + g.Name()
+		}
 	}
-	_, ok = load.X.(*ssa.Global)
-	return ok
+	return ""
 }
 
 func (m *model) questionFrom(v ssa.Value) question {
@@ -55,7 +57,9 @@ func (m *model) questionFrom(v ssa.Value) question {
 		if recv := f.Signature().Recv(); recv != nil && isQuestion(recv.Type()) {
 			q := m.question(v.Call.Args[0])
 			q.calls = append(slices.Clip(q.calls), v)
-			q.isVar = q.isVar && f.Name() == "WithMessagef"
+			if f.Name() != "WithMessagef" {
+				q.isVar = ""
+			}
 			switch f.Name() {
 			case "WithKey":
 				key, known := stringConst(v.Call.Args[1])
@@ -218,15 +222,14 @@ func (m *model) addAsks(f *ssa.Function, fact *funcFact) {
 			}
 		}
 	}
-	slices.SortFunc(fact.Asks, func(a, b Asked) int { return strings.Compare(a.Key, b.Key) })
+	slices.SortFunc(fact.Asks, func(a, b Asked) int { return strings.Compare(a.Key+"\x00"+a.Var, b.Key+"\x00"+b.Var) })
 	slices.Sort(fact.Params)
 }
 
 func (f *funcFact) add(a Asked) {
 	for i, other := range f.Asks {
-		if other.Key == a.Key {
+		if other.Key == a.Key && other.Var == a.Var {
 			f.Asks[i].Plain = other.Plain && a.Plain
-			f.Asks[i].Var = other.Var && a.Var
 			f.Asks[i].Form = other.Form && a.Form
 			return
 		}

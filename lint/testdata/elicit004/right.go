@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/elicit-go/elicit"
+	"github.com/elicit-go/elicit/lint/testdata/elicit004/helpers"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
@@ -93,4 +94,19 @@ func constantKeys(ctx context.Context) error {
 func registerRight(s *elicit.Server, h mcp.ToolHandlerFor[struct{}, any]) {
 	elicit.AddTool(s, &mcp.Tool{Name: "A"}, h, elicit.Asks(agree, name))
 	elicit.AddTool(s, &mcp.Tool{Name: "B"}, h, elicit.Asks(terms))
+}
+
+func theSameByHelper(ctx context.Context) error {
+	if err := helpers.AskAgree(ctx); err != nil {
+		return err
+	}
+	_, err := helpers.Agree.Value(ctx)
+	return err
+}
+
+func oneOfHelpers(ctx context.Context, old bool) error {
+	if old {
+		return helpers.AskAgree(ctx)
+	}
+	return askTerms(ctx)
 }

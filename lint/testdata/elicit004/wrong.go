@@ -6,6 +6,7 @@ import (
 
 	"github.com/elicit-go/elicit"
 	"github.com/elicit-go/elicit/form"
+	"github.com/elicit-go/elicit/lint/testdata/elicit004/helpers"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
@@ -104,4 +105,23 @@ func retry(ctx context.Context) (string, error) {
 
 func register(s *elicit.Server, h mcp.ToolHandlerFor[struct{}, any]) {
 	elicit.AddTool(s, &mcp.Tool{Name: "A"}, h, elicit.Asks(agree, terms)) // want `two of the declared questions have the key "agree"`
+}
+
+func askTerms(ctx context.Context) error {
+	_, err := terms.Value(ctx)
+	return err
+}
+
+func byHelper(ctx context.Context) error {
+	if _, err := agree.Value(ctx); err != nil {
+		return err
+	}
+	return askTerms(ctx) // want `the key "agree" is used for two different questions`
+}
+
+func byHelpers(ctx context.Context) error {
+	if err := helpers.AskAgree(ctx); err != nil {
+		return err
+	}
+	return askTerms(ctx) // want `the key "agree" is used for two different questions`
 }
