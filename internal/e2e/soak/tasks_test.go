@@ -31,13 +31,34 @@ func TestTasksKilledPostgreSQL(t *testing.T) {
 
 // The only instance on SQLite is killed and started again.
 func TestTasksKilledSQLite(t *testing.T) {
-	killTasks(t, filepath.Join(t.TempDir(), "tasks.db"), 1)
+	path := filepath.Join(t.TempDir(), "tasks.db")
+	s := killTasks(t, path, 1)
+	// Who reads the files finds ids, and nothing that anybody asked, answered or did.
+	var files []byte
+	for _, f := range []string{path, path + "-wal"} {
+		b, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, b...)
+	}
+	for id := range s.asked {
+		if !bytes.Contains(files, []byte(id)) {
+			t.Errorf("%s is not in the files", id)
+		}
+		break
+	}
+	for _, text := range []string{"Which name", `"choice"`, `"input"`, "by run"} {
+		if bytes.Contains(files, []byte(text)) {
+			t.Errorf("the files can be read: %q", text)
+		}
+	}
 }
 
 // takeOver is within what another instance must go on with the runs of one that was killed.
 const takeOver = 12 * time.Second
 
-func killTasks(t *testing.T, store string, instances int) {
+func killTasks(t *testing.T, store string, instances int) *fleet {
 	kills, asks := times(1, 20), int64(times(40, 4000))
 	s := &fleet{t: t, store: store, journal: filepath.Join(t.TempDir(), "journal"), asked: map[string]*asked{}}
 	for range instances {
@@ -94,6 +115,7 @@ func killTasks(t *testing.T, store string, instances int) {
 	again := s.readJournal()
 	t.Logf("%d kills in %.0f s: %d tasks that ask finished, with %d answers; %d that work; %d creations had no reply", kills, time.Since(begin).Seconds(), done.Load(), s.answers.Load(), worked.Load(), s.unknown.Load())
 	t.Logf("%d runs were taken over, the slowest after %.1f s; %d steps ran again whose result was not stored, none whose result was", taken, slowest.Seconds(), again)
+	return s
 }
 
 // fleet is a shop of several processes.
