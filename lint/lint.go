@@ -38,14 +38,17 @@ func Analyzers() []*analysis.Analyzer {
 func rule(id, doc string, run func(*reporter) error, requires ...*analysis.Analyzer) *analysis.Analyzer {
 	a := &analysis.Analyzer{Name: id, Doc: doc, URL: Page + "#" + id, Requires: requires}
 	a.Run = func(pass *analysis.Pass) (_ any, err error) {
-		defer func() {
-			if p := recover(); p != nil {
-				err = fmt.Errorf("%s failed on %s: %v; please report it, with the code, and go on with -%[1]s=false\n%s", id, pass.Pkg.Path(), p, debug.Stack())
-			}
-		}()
+		defer guard(pass, &err)
 		return nil, run(&reporter{Pass: pass, seen: map[token.Pos]bool{}})
 	}
 	return a
+}
+
+// guard makes an error of a panic of ours, so that go vet goes on with other packages.
+func guard(pass *analysis.Pass, err *error) {
+	if p := recover(); p != nil {
+		*err = fmt.Errorf("%s failed on %s: %v; please report it, with the code\n%s", pass.Analyzer.Name, pass.Pkg.Path(), p, debug.Stack())
+	}
 }
 
 // A reporter is a pass that reports by the rules of this package.

@@ -12,9 +12,12 @@ import (
 
 // modelAnalyzer makes the model of a package that uses elicit, and its facts. Of other packages it makes nothing, and at no cost.
 var modelAnalyzer = &analysis.Analyzer{
-	Name:       "elicitmodel",
-	Doc:        "what functions and variables mean to the rules of elicit",
-	Run:        func(pass *analysis.Pass) (any, error) { return newModel(pass), nil },
+	Name: "elicitmodel",
+	Doc:  "what functions and variables mean to the rules of elicit",
+	Run: func(pass *analysis.Pass) (m any, err error) {
+		defer guard(pass, &err)
+		return newModel(pass), nil
+	},
 	ResultType: reflect.TypeFor[*model](),
 	FactTypes:  []analysis.Fact{new(usesElicit), new(funcFact), new(questionFact)},
 }
