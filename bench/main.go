@@ -210,18 +210,18 @@ func write(o *options, parts []*part) error {
 	return os.WriteFile(o.out, r.report(filepath.Base(chart)), 0o644)
 }
 
-// commit is what is measured: the commit, and whether files have changed since.
+// commit is what is measured: the last commit that changed more than tests and documents, and whether files have changed since.
 func commit(ctx context.Context) string {
 	git := func(args ...string) string {
-		c := exec.CommandContext(ctx, "git", args...)
-		c.Dir = peer.Dir()
+		c := exec.CommandContext(ctx, "git", append(args, "--", "*.go", "*/go.mod", "*.js", "*.json", ":!*_test.go")...)
+		c.Dir = filepath.Dir(peer.Dir())
 		out, err := c.Output()
 		if err != nil {
 			return "unknown"
 		}
 		return strings.TrimSpace(string(out))
 	}
-	name := git("rev-parse", "--short=9", "HEAD")
+	name := git("log", "-1", "--format=%h", "--abbrev=9")
 	if git("status", "--porcelain", "--untracked-files=no") != "" {
 		name += " and changes"
 	}
