@@ -165,8 +165,8 @@ func TestReport(t *testing.T) {
 	}
 	report := string(r.report("chart.svg"))
 	for _, want := range []string{
-		"# Benchmark of 2026-08-01", "**Made up.**", "](chart.svg)", "A machine. Commit 0123456.",
-		"| 00:00:00 | 0s |  | 3 of 0s | question, memory |\n| 01:00:00 | 0s |  | 3 of 0s | wizard, wizard-stateless, question (elicit alone), readers |",
+		"# Benchmark of 2026-08-01", "**Made up.**", "](chart.svg)", "A machine.",
+		"| 00:00:00 | 0s |  | 0123456 | 3 of 0s | question, memory |\n| 01:00:00 | 0s |  | 0123456 | 3 of 0s | wizard, wizard-stateless, question (elicit alone), readers |",
 		"| body | ours | theirs |", "| ask | 900 / **1,000** / 1,100 | 2,000 / **2,000** / 2,000 |",
 		"| go-sdk to elicit, single question | at least 5.0× | 7.50 / **7.50** / 7.50 | yes |",
 		"| wizard with sealed state to the same without state | at most 1.6× | 1.80 / **1.80** / 1.80 | **no** |",
@@ -182,9 +182,9 @@ func TestReport(t *testing.T) {
 		t.Error("the report shows a load of the part that has it on elicit alone")
 	}
 	other := *first
-	other.Commit = "7654321"
+	other.Machine = "Another machine"
 	if _, err := merge([]*part{first, &other}); err == nil {
-		t.Error("parts of two commits make one report")
+		t.Error("parts of two machines make one report")
 	}
 	if t.Failed() {
 		t.Log(report)

@@ -68,7 +68,7 @@ func main() {
 	peers := flag.String("peers", ".", "only the servers that match `regexp`")
 	flag.StringVar(&o.out, "o", filepath.Join(peer.Dir(), "RESULTS.md"), "write the report to `file`, and the chart beside it; - for the report to standard output")
 	flag.StringVar(&o.part, "part", "", "write what was measured to `file` instead, for -merge")
-	flag.StringVar(&o.merge, "merge", "", "measure nothing, and report what the files that match `pattern` have; they must be of one commit, machine and day")
+	flag.StringVar(&o.merge, "merge", "", "measure nothing, and report what the files that match `pattern` have; they must be of one machine and day")
 	flag.StringVar(&o.note, "note", "", "say `text` about the circumstances at the top of the report")
 	flag.StringVar(&o.profile, "profile", "", "write profiles of elicit (CPU, allocations) under the last load to `directory`; the measures then include taking them")
 	flag.BoolVar(&o.brief, "brief", false, "check every path with a few calls, and measure nothing")

@@ -57,11 +57,12 @@ func bodies() map[string][]byte {
 var bodyNames = []string{"ask", "answer", "ten-fields", "state", "64KiB"}
 
 func readWire(body []byte) (*message, error) {
-	if e := wire.Check(body); e != nil {
+	m, e := wire.Read(body)
+	if e != nil {
 		return nil, e
 	}
-	m, e := wire.Parse(body)
-	if e != nil {
+	defer m.Release()
+	if e := m.Parse(); e != nil {
 		return nil, e
 	}
 	return &message{m.ID, []byte(m.Method), m.Param("name"), m.Param("arguments"), m.Param("inputResponses"), m.Param("requestState"), m.Version()}, nil

@@ -47,7 +47,7 @@ func (p *part) add(l *load.Load, x *peer.Peer, s sample) {
 	p.Samples[k] = append(p.Samples[k], s)
 }
 
-// results are the parts of a report. They are of one commit, one machine and one day.
+// results are the parts of a report. They are of one machine and one day.
 type results []*part
 
 // merge makes results of parts, or says why they are not of one report.
@@ -55,8 +55,8 @@ func merge(parts []*part) (results, error) {
 	slices.SortFunc(parts, func(a, b *part) int { return a.Began.Compare(b.Began) })
 	for _, p := range parts[1:] {
 		first := parts[0]
-		if p.Commit != first.Commit || p.Machine != first.Machine || p.Began.Format(time.DateOnly) != first.Began.Format(time.DateOnly) {
-			return nil, fmt.Errorf("these are parts of two reports: %s at %s on %s, and %s at %s on %s", first.Commit, first.Began.Format(time.DateOnly), first.Machine, p.Commit, p.Began.Format(time.DateOnly), p.Machine)
+		if p.Machine != first.Machine || p.Began.Format(time.DateOnly) != first.Began.Format(time.DateOnly) {
+			return nil, fmt.Errorf("these are parts of two reports: %s on %s, and %s on %s", first.Began.Format(time.DateOnly), first.Machine, p.Began.Format(time.DateOnly), p.Machine)
 		}
 	}
 	return parts, nil
@@ -188,7 +188,7 @@ func (r results) report(chart string) []byte {
 			p("**%s**\n", x.Note)
 		}
 	}
-	p("%s. Commit %s.\n", r[0].Machine, r[0].Commit)
+	p("%s.\n", r[0].Machine)
 	p("A call that asks is two POSTs: one asks, one answers. The server has one core to itself, the load generator another; 32")
 	p("connections carry a call each at a time, unless it says otherwise. Servers take turns, run by run, each in a fresh")
 	p("process, and every response is checked. CPU is the kernel's clock of the server's process, user and kernel mode, all")
@@ -260,8 +260,8 @@ func (r results) goals(p func(string, ...any)) {
 func (r results) parts(p func(string, ...any)) {
 	p("## When\n")
 	p("What is compared was measured in one part, in turns.\n")
-	p("| began (UTC) | took | load average before | runs | |")
-	p("| - | -: | - | - | - |")
+	p("| began (UTC) | took | load average before | commit | runs | |")
+	p("| - | -: | - | - | - | - |")
 	for _, x := range r {
 		what := strings.Join(x.Loads, ", ")
 		if len(x.Peers) == 1 {
@@ -273,7 +273,7 @@ func (r results) parts(p func(string, ...any)) {
 		if len(x.Readers) > 0 {
 			what += ", readers"
 		}
-		p("| %s | %v | %s | %d of %v | %s |", x.Began.UTC().Format(time.TimeOnly), x.Took, x.LoadBefore, x.Runs, x.Time, strings.TrimPrefix(what, ", "))
+		p("| %s | %v | %s | %s | %d of %v | %s |", x.Began.UTC().Format(time.TimeOnly), x.Took, x.LoadBefore, x.Commit, x.Runs, x.Time, strings.TrimPrefix(what, ", "))
 	}
 	p("")
 }
