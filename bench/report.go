@@ -173,6 +173,7 @@ var goals = []goal{
 	{"wizard with sealed state to three calls that ask nothing", [2]string{"wizard", "elicit"}, [2]string{"wizard-silent", "elicit"}, 1.6, false},
 	{"1,000 more tools to none", [2]string{"tools-1000", "elicit"}, [2]string{"question", "elicit"}, 1.1, false},
 	{"10,000 more tools to none", [2]string{"tools-10000", "elicit"}, [2]string{"question", "elicit"}, 1.1, false},
+	{"10,000 more tools to 1,000 more", [2]string{"tools-10000", "elicit"}, [2]string{"tools-1000", "elicit"}, 1.1, false},
 	{"4,000 clients to one", [2]string{"clients-4000", "elicit"}, [2]string{"question", "elicit"}, 1.1, false},
 	{"10,000 clients to one (more than are cached)", [2]string{"clients-10000", "elicit"}, [2]string{"question", "elicit"}, 0, false},
 	{"off the express path to on it", [2]string{"sdk-path", "elicit"}, [2]string{"question", "elicit"}, 0, false},
