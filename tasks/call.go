@@ -102,11 +102,15 @@ func (e *Engine) create(ctx context.Context, c *tool.Call, s tool.Snapshot) (mcp
 	if err != nil {
 		return nil, err
 	}
-	if row.Worker != "" {
+	if next.claimed(row) {
 		e.start(row)
 	}
 	return e.handle(row, w.Message), nil
 }
+
+// claimed reports whether a new row that was stored with n is still with the run that n gave it. A creation whose reply was
+// lost is asked for again, and the row may be another run's by then.
+func (n Next) claimed(row Row) bool { return n.Worker != "" && row.Worker == n.Worker && row.Run == 1 }
 
 // newRow is the row of a call that becomes a task.
 func (e *Engine) newRow(c *tool.Call, s tool.Snapshot) (Row, *work, error) {
@@ -129,17 +133,25 @@ func (e *Engine) newRow(c *tool.Call, s tool.Snapshot) (Row, *work, error) {
 	return row, w, nil
 }
 
+// maxLost is how many creations may be on their way, or wait to be cancelled since nobody knows what became of them.
+const maxLost = 10_000
+
 // store1 stores a new row. When the store does not say whether it did, the row is cancelled as soon as that can be done: the
 // client has no handle.
 func (e *Engine) store1(ctx context.Context, row Row, next Next) (Row, error) {
 	limits := Limits{Owner: max(e.opts.MaxPerPrincipal, 0), Total: max(e.opts.MaxTasks, 0)}
 	e.mu.Lock()
 	e.lost[row.ID]++
+	waiting := len(e.lost)
 	e.mu.Unlock()
 	known := func() {
 		e.mu.Lock()
 		delete(e.lost, row.ID)
 		e.mu.Unlock()
+	}
+	if waiting > maxLost {
+		known()
+		return row, internal("the task could not be stored; try again later")
 	}
 	stored, err := e.store.Create(ctx, row, next, limits)
 	if errors.Is(err, ErrUnavailable) && ctx.Err() == nil {
@@ -159,10 +171,11 @@ func (e *Engine) store1(ctx context.Context, row Row, next Next) (Row, error) {
 		return row, internal("the server holds as many tasks as it can; try again later")
 	}
 	e.log(ctx, slog.LevelError, row.ID, "tasks: cannot store a new task", "error", err)
+	id, owner := row.ID, row.Owner // and not the record, which may be long
 	go func() {
 		defer known()
 		for wait := time.Second; e.ctx.Err() == nil; wait = min(2*wait, 10*time.Second) {
-			if err := e.cancelRow(e.ctx, row.ID, row.Owner); err == nil || errors.Is(err, ErrNotFound) {
+			if err := e.cancelRow(e.ctx, id, owner); err == nil || errors.Is(err, ErrNotFound) {
 				return
 			}
 			select {
@@ -216,12 +229,19 @@ func (e *Engine) optional(ctx context.Context, c *tool.Call, next func(context.C
 		return finish()
 	case <-grace.C:
 	}
-	worker, _ := e.reserve(0)
-	if worker == "" || !leave() { // this instance runs no tasks now, or the client has gone
+	worker := e.hold()
+	if worker == "" { // this instance runs no tasks now
+		return finish()
+	}
+	held := sync.OnceFunc(func() { e.release(1) })
+	defer held()
+	if !leave() { // the client has gone
+		held()
 		return finish()
 	}
 	s, running := c.Detach()
 	if !running {
+		held()
 		return finish()
 	}
 	row, w, err := e.newRow(c, s)
@@ -229,12 +249,14 @@ func (e *Engine) optional(ctx context.Context, c *tool.Call, next func(context.C
 		row, err = e.store1(context.WithoutCancel(ctx), row, Next{Worker: worker})
 	}
 	if err != nil {
+		held()
 		o.is(nil)
 		c.Attach()
 		leave = context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })
 		return finish()
 	}
 	answered()
+	row.Worker, row.Run = worker, 1 // if it is another run's by now, this one is not to write as that one
 	r := e.newRun(run, cancel, row)
 	r.rec, _ = e.decode(row)
 	o.is(r)

@@ -370,3 +370,54 @@ func TestCancelElsewhere(t *testing.T) {
 		t.Errorf("got %v", task)
 	}
 }
+
+// A store that is slow to say that a row is stored.
+type slowStore struct {
+	tasks.Store
+	created, proceed chan struct{}
+}
+
+func (s *slowStore) Create(ctx context.Context, r tasks.Row, n tasks.Next, l tasks.Limits) (tasks.Row, error) {
+	row, err := s.Store.Create(ctx, r, n, l)
+	s.created <- struct{}{}
+	<-s.proceed
+	return row, err
+}
+
+// Shutdown waits for what is about to run, too.
+func TestShutdownWhileATaskIsCreated(t *testing.T) {
+	store := &slowStore{tasks.NewMemoryStore(), make(chan struct{}), make(chan struct{})}
+	i := start(t, tasks.Options{Store: store}, func(s *elicit.Server) {
+		addTool(s, "Work", func(context.Context) (string, error) { return "done", nil }, tasks.Required)
+		addTool(s, "Slow", func(ctx context.Context) (string, error) {
+			select {
+			case <-ctx.Done():
+			case <-time.After(300 * time.Millisecond):
+			}
+			return "slow", nil
+		})
+	})
+	work, slow := make(chan answered, 1), make(chan answered, 1)
+	go func() { work <- i.call("ann", "Work", `{}`) }()
+	go func() { slow <- i.call("ann", "Slow", `{}`) }()
+	<-store.created
+	<-store.created
+	done := make(chan error, 1)
+	go func() { done <- i.engine.Shutdown(context.Background()) }()
+	eventually(t, i.engine.Closing, func() string { return "Shutdown does not begin" })
+	select {
+	case err := <-done:
+		t.Errorf("Shutdown did not wait: %v", err)
+	default:
+	}
+	close(store.proceed)
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	for want, c := range map[string]chan answered{"done": work, "slow": slow} {
+		id, _ := (<-c).Result["taskId"].(string)
+		if got := text(t, i.get("ann", id)); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}

@@ -238,7 +238,20 @@ func (e *Engine) reserve(n int) (worker string, got int) {
 func (e *Engine) release(n int) {
 	e.mu.Lock()
 	e.reserved -= n
+	e.rest()
 	e.mu.Unlock()
+}
+
+// hold is reserve for a run that has begun already, whether there is a free slot or not. Unless the name is empty, release(1)
+// ends it.
+func (e *Engine) hold() (worker string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.worker == "" || e.closing {
+		return ""
+	}
+	e.reserved++
+	return e.worker
 }
 
 // next is where a row goes that wants a run: to this instance, if it has a free slot. When the row was written, the caller

@@ -18,3 +18,17 @@ func (e *Engine) Runs() int {
 	defer e.mu.Unlock()
 	return len(e.runs)
 }
+
+// Closing reports whether Shutdown was called.
+func (e *Engine) Closing() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.closing
+}
+
+// Listened is how many tasks streams look at.
+func (e *Engine) Listened() int {
+	e.subs.mu.Lock()
+	defer e.subs.mu.Unlock()
+	return len(e.subs.byTask)
+}

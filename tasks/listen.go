@@ -14,8 +14,12 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// maxListened is how many tasks one stream listens to. The acknowledgment names them.
-const maxListened = 100
+const (
+	// maxListened is how many tasks one stream listens to: the first that it names. The acknowledgment says which it got.
+	maxListened = 100
+	// maxStreams is how many such streams one principal may have on an instance, which looks after each task of each.
+	maxStreams = 100
+)
 
 // listen serves the part of subscriptions/listen that is about tasks. The SDK drops the member taskIds, so our hosts repeat
 // it in _meta. The SDK's handler acknowledges, and send adds our part to that. Then the stream is held here until the client
@@ -42,10 +46,15 @@ func (e *Engine) listen(ctx context.Context, req mcp.Request, next func(context.
 	if l.caller, err = e.shop.Caller(ctx, l.extra); err != nil {
 		return nil, err
 	}
+	looked := map[string]bool{} // each is a read of the store
 	for _, id := range ids {
-		if slices.Contains(l.ids, id) || len(l.ids) == maxListened {
+		if len(looked) == maxListened {
+			break
+		}
+		if looked[id] {
 			continue
 		}
+		looked[id] = true
 		switch _, _, err := e.of(ctx, l.caller, l.extra, id); err {
 		case nil:
 			l.ids = append(l.ids, id)
@@ -55,7 +64,9 @@ func (e *Engine) listen(ctx context.Context, req mcp.Request, next func(context.
 			return nil, err
 		}
 	}
-	e.subs.add(l)
+	if !e.subs.add(l) {
+		return nil, internal("too many streams listen to tasks (%d): end some first", maxStreams)
+	}
 	defer e.subs.remove(l)
 	ctx = context.WithValue(ctx, listenerKey{}, l)
 	type outcome struct {
@@ -91,6 +102,7 @@ type listener struct {
 	e       *Engine
 	session *mcp.ServerSession
 	caller  tool.Caller
+	owner   string
 	extra   *mcp.RequestExtra
 	ids     []string
 
@@ -172,8 +184,12 @@ func (l *listener) serve(ctx context.Context) {
 		l.mu.Unlock()
 		for _, id := range ids {
 			row, r, err := l.e.of(ctx, l.caller, l.extra, id)
+			if err == error(errUnknown) {
+				l.e.subs.drop(l, id) // it has expired
+				continue
+			}
 			if err != nil || row.Version <= sent[id] {
-				continue // expired, or out of reach: the sweep looks again
+				continue // out of reach: the sweep looks again
 			}
 			members, err := l.e.appendDetailed(nil, row, r)
 			if err != nil {
@@ -185,6 +201,9 @@ func (l *listener) serve(ctx context.Context) {
 				return // the client has gone
 			}
 			sent[id] = row.Version
+			if row.Status.Finished() {
+				l.e.subs.drop(l, id)
+			}
 		}
 		select {
 		case <-ctx.Done():
@@ -200,15 +219,28 @@ func (l *listener) serve(ctx context.Context) {
 type subscriptions struct {
 	mu     sync.Mutex
 	byTask map[string]map[*listener]bool
+	of     map[string]map[*listener]bool // by owner; all that have a task
 	ended  bool
 }
 
-func (s *subscriptions) add(l *listener) {
+// add reports whether the owner may have one more.
+func (s *subscriptions) add(l *listener) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.byTask == nil {
-		s.byTask = map[string]map[*listener]bool{}
+	if len(l.ids) == 0 {
+		return true
 	}
+	if s.byTask == nil {
+		s.byTask, s.of = map[string]map[*listener]bool{}, map[string]map[*listener]bool{}
+	}
+	l.owner = owner(l.caller)
+	if len(s.of[l.owner]) >= maxStreams {
+		return false
+	}
+	if s.of[l.owner] == nil {
+		s.of[l.owner] = map[*listener]bool{}
+	}
+	s.of[l.owner][l] = true
 	for _, id := range l.ids {
 		if s.byTask[id] == nil {
 			s.byTask[id] = map[*listener]bool{}
@@ -218,12 +250,23 @@ func (s *subscriptions) add(l *listener) {
 	if s.ended {
 		close(l.stop)
 	}
+	return true
 }
 
 func (s *subscriptions) remove(l *listener) {
+	s.drop(l, l.ids...)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, id := range l.ids {
+	if delete(s.of[l.owner], l); len(s.of[l.owner]) == 0 {
+		delete(s.of, l.owner)
+	}
+}
+
+// drop ends the looking at tasks that will not change any more.
+func (s *subscriptions) drop(l *listener, ids ...string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, id := range ids {
 		delete(s.byTask[id], l)
 		if len(s.byTask[id]) == 0 {
 			delete(s.byTask, id)
@@ -266,13 +309,9 @@ func (s *subscriptions) end() {
 		return
 	}
 	s.ended = true
-	closed := map[*listener]bool{}
-	for _, ls := range s.byTask {
+	for _, ls := range s.of {
 		for l := range ls {
-			if !closed[l] {
-				closed[l] = true
-				close(l.stop)
-			}
+			close(l.stop)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -250,4 +251,68 @@ func TestListeningOverStdio(t *testing.T) {
 	p.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"listen 12345678901234567890"}}`)
 	send("3", "tasks/get", fmt.Sprintf(`"taskId":%q`, id)) // the connection lives on
 	p.response(3)
+}
+
+// reads counts what is read of a store.
+type reads struct {
+	tasks.Store
+	n atomic.Int32
+}
+
+func (r *reads) Get(ctx context.Context, id string) (tasks.Row, error) {
+	r.n.Add(1)
+	return r.Store.Get(ctx, id)
+}
+
+// One request does not make many of the store, nor does a client that opens many streams.
+func TestSecurity24ListeningIsBounded(t *testing.T) {
+	store := &reads{Store: tasks.NewMemoryStore()}
+	i := start(t, tasks.Options{Store: store}, func(s *elicit.Server) { addTool(s, "ShipOrder", shipOrder, tasks.Required) })
+	ids := make([]string, 20_000)
+	for n := range ids {
+		ids[n] = fmt.Sprintf("%q", fmt.Sprint("UNKNOWN", n))
+	}
+	before := store.n.Load()
+	i.do(i.request("ann", capabilities, "subscriptions/listen", "", `"notifications":{"taskIds":[`+strings.Join(ids, ",")+`]}`))
+	if n := store.n.Load() - before; n > 200 {
+		t.Errorf("one request reads %d rows", n)
+	}
+
+	id := i.create("ann", "ShipOrder", `{}`)
+	i.until("ann", id, "input_required")
+	filter := fmt.Sprintf(`{"taskIds":[%q]}`, id)
+	var streams []*stream
+	for range 100 {
+		s := i.listen("ann", filter)
+		s.next()
+		streams = append(streams, s)
+	}
+	if a := i.do(i.request("ann", capabilities, "subscriptions/listen", "", `"notifications":`+filter)); a.code() != -32603 || !strings.Contains(a.body, "too many streams") {
+		t.Errorf("got %s", a.body)
+	}
+	other := i.create("bob", "ShipOrder", `{}`)
+	s := i.listen("bob", fmt.Sprintf(`{"taskIds":[%q]}`, other))
+	s.next()
+	s.until(other, "input_required")
+	streams[0].close()
+	eventually(t, func() bool {
+		select {
+		case _, open := <-streams[0].events:
+			return !open
+		default:
+			return false
+		}
+	}, func() string { return "a stream does not end" })
+	eventually(t, func() bool {
+		s := i.listen("ann", filter)
+		return s.next()["method"] == "notifications/subscriptions/acknowledged"
+	}, func() string { return "a stream that has ended counts" })
+
+	// A task that is finished is read no more.
+	i.method("ann", "cancel", id, "")
+	i.method("bob", "cancel", other, "")
+	for _, s := range streams[1:] {
+		s.until(id, "cancelled")
+	}
+	eventually(t, func() bool { return i.engine.Listened() == 0 }, func() string { return "finished tasks are looked at" })
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"strings"
 
 	"github.com/elicit-go/elicit/internal/rawjson"
 	"github.com/elicit-go/elicit/internal/tool"
@@ -82,8 +83,8 @@ func (e *Engine) find(ctx context.Context, p *params) (Row, *record, error) {
 
 // of is the task of a caller.
 func (e *Engine) of(ctx context.Context, c tool.Caller, extra *mcp.RequestExtra, id string) (Row, *record, error) {
-	if len(id) > 128 {
-		id = "" // no id of ours is as long
+	if len(id) > 128 || strings.ContainsRune(id, 0) {
+		id = "" // no id of ours is as long, and a database may not take the other
 	}
 	row, err := e.store.Get(ctx, id)
 	if err != nil && !errors.Is(err, ErrNotFound) {
@@ -133,17 +134,17 @@ func (e *Engine) update(ctx context.Context, p *params) (*reply, error) {
 			return nil, err
 		}
 		if row.Status != InputRequired {
-			break
+			return &reply{kind: "complete"}, nil
 		}
 		again, err := e.answer(ctx, row, r, p.InputResponses)
 		if err != nil {
 			return nil, err
 		}
 		if !again {
-			break
+			return &reply{kind: "complete"}, nil
 		}
 	}
-	return &reply{kind: "complete"}, nil
+	return nil, internal("the answers could not be stored; send them again")
 }
 
 // answer stores the answers to what is open. It reports whether the row was written meanwhile.

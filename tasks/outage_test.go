@@ -2,6 +2,7 @@ package tasks_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync/atomic"
@@ -153,4 +154,102 @@ func TestTheStoreIsCutOff(t *testing.T) {
 	i.update("ann", waits, `{"ship":{"action":"decline"}}`)
 	i.until("ann", waits, "completed")
 	i.until("ann", i.create("ann", "Work", `{}`), "completed")
+}
+
+// overtaken is a store in which another instance has a new row before the creation, whose reply is lost, is asked for again.
+type overtaken struct {
+	tasks.Store
+	armed atomic.Bool
+}
+
+func (o *overtaken) Create(ctx context.Context, r tasks.Row, n tasks.Next, l tasks.Limits) (tasks.Row, error) {
+	if !o.armed.CompareAndSwap(true, false) {
+		return o.Store.Create(ctx, r, n, l)
+	}
+	if row, err := o.Store.Create(ctx, r, tasks.Next{Worker: "other"}, l); err != nil {
+		return row, err
+	}
+	return r, errLostReply
+}
+
+func TestANewTaskIsRunByAnotherAlready(t *testing.T) {
+	store := &overtaken{Store: tasks.NewMemoryStore()}
+	if err := store.Join(t.Context(), "other", time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	var runs atomic.Int32
+	i := start(t, tasks.Options{Store: store}, func(s *elicit.Server) {
+		addTool(s, "Work", func(context.Context) (string, error) { runs.Add(1); return "here", nil }, tasks.Required)
+		addTool(s, "Slow", func(ctx context.Context) (string, error) {
+			<-ctx.Done()
+			return "here", nil
+		})
+	})
+	store.armed.Store(true)
+	id := i.create("ann", "Work", `{}`)
+	if n := i.engine.Runs(); n != 0 || runs.Load() != 0 {
+		t.Error("a task runs here that another instance has")
+	}
+	store.armed.Store(true)
+	slow := i.create("ann", "Slow", `{}`)
+	eventually(t, func() bool { return i.engine.Runs() == 0 }, func() string { return "a run that has lost its task goes on" })
+	for _, id := range []string{id, slow} {
+		if task := i.get("ann", id); task["status"] != "working" {
+			t.Errorf("a run wrote the task of another: %v", task)
+		}
+	}
+}
+
+// contended is a store in which somebody else always writes first.
+type contended struct {
+	tasks.Store
+	armed atomic.Bool
+}
+
+func (c *contended) Put(ctx context.Context, f *tasks.Fence, r tasks.Row, n tasks.Next) (tasks.Row, error) {
+	if f == nil && c.armed.Load() {
+		return tasks.Row{}, tasks.ErrConflict
+	}
+	return c.Store.Put(ctx, f, r, n)
+}
+
+// What is acknowledged is stored.
+func TestAnswersThatCannotBeStoredAreNotAcknowledged(t *testing.T) {
+	store := &contended{Store: tasks.NewMemoryStore()}
+	i := start(t, tasks.Options{Store: store}, func(s *elicit.Server) { addTool(s, "ShipOrder", shipOrder, tasks.Required) })
+	id := i.create("ann", "ShipOrder", `{}`)
+	i.until("ann", id, "input_required")
+	store.armed.Store(true)
+	if a := i.method("ann", "update", id, `,"inputResponses":{"ship":{"action":"decline"}}`); a.code() != -32603 || !strings.Contains(a.body, "send them again") {
+		t.Errorf("got %s", a.body)
+	}
+	if a := i.method("ann", "cancel", id, ""); a.code() != -32603 {
+		t.Errorf("got %s", a.body)
+	}
+	store.armed.Store(false)
+	i.update("ann", id, `{"ship":{"action":"decline"}}`)
+	i.until("ann", id, "completed")
+}
+
+// picky is a store that cannot have steps of some names, as PostgreSQL cannot have a zero byte in a text.
+type picky struct{ tasks.Store }
+
+func (p *picky) PutStep(ctx context.Context, f tasks.Fence, s tasks.Step) error {
+	if strings.ContainsRune(s.Name, 0) {
+		return errors.New("invalid byte sequence")
+	}
+	return p.Store.PutStep(ctx, f, s)
+}
+
+// A step may be named after what a client sent.
+func TestAStepThatTheStoreCannotHave(t *testing.T) {
+	i := start(t, tasks.Options{Store: &picky{tasks.NewMemoryStore()}}, func(s *elicit.Server) {
+		addTool(s, "Work", func(ctx context.Context) (string, error) {
+			return elicit.Step(ctx, "fetch a\x00b", func(context.Context) (string, error) { return "x", nil })
+		}, tasks.Required)
+	})
+	task := i.until("ann", i.create("ann", "Work", `{}`), "completed")
+	if got := fmt.Sprint(task["result"]); !strings.Contains(got, "cannot be stored") || !strings.Contains(got, "isError:true") {
+		t.Errorf("got %v", got)
+	}
 }

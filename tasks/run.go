@@ -61,11 +61,17 @@ func (e *Engine) ended(r *run) {
 	r.cancel(nil)
 	e.mu.Lock()
 	delete(e.runs, r)
-	if e.closing && len(e.runs) == 0 {
-		close(e.idle)
-	}
+	e.rest()
 	e.mu.Unlock()
 	e.kick()
+}
+
+// rest tells Shutdown when nothing runs, or is about to. The caller holds e.mu.
+func (e *Engine) rest() {
+	if e.closing && !e.rested && len(e.runs)+e.reserved == 0 {
+		e.rested = true
+		close(e.idle)
+	}
 }
 
 // fromRecord runs the handler with what the record holds, through the server's middleware.
@@ -113,11 +119,16 @@ type refusal struct{ err error }
 
 func (r *refusal) Error() string { return r.err.Error() }
 
-func (r *run) authorize(rec *record) error {
+func (r *run) authorize(rec *record) (err error) {
 	if r.e.opts.Authorize == nil {
 		return nil
 	}
-	err := r.e.opts.Authorize(r.ctx, elicit.Principal(rec.call.principal()), rec.call.Tool)
+	defer func() { // or the task would end each process that runs it
+		if p := recover(); p != nil {
+			err = &refusal{fmt.Errorf("Options.Authorize panicked: %v", p)}
+		}
+	}()
+	err = r.e.opts.Authorize(r.ctx, elicit.Principal(rec.call.principal()), rec.call.Tool)
 	if _, again := errors.AsType[*retryable](err); err == nil || again || r.ctx.Err() != nil {
 		return err
 	}
@@ -438,6 +449,9 @@ func (r *run) step(ctx context.Context, name string, result []byte) error {
 			return fmt.Errorf("tasks: step %q of a run that has lost its task: %w", name, err)
 		case ctx.Err() != nil:
 			return ctx.Err()
+		case !errors.Is(err, ErrUnavailable): // such as a name that the store cannot have: it would fail for ever
+			r.e.complain("store the result of a step", err)
+			return fmt.Errorf("tasks: the result of step %q cannot be stored", name)
 		}
 		r.e.complain("store the result of a step", err)
 		select {

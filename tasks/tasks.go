@@ -98,7 +98,8 @@ type Engine struct {
 	closing    bool
 	reserved   int                  // slots, by writes that may start a run
 	runs       map[*run]bool        // whose goroutine is here
-	idle       chan struct{}        // closed when there is no run, if closing
+	idle       chan struct{}        // closed when nothing runs, or is about to, if closing
+	rested     bool                 // idle is closed
 	lost       map[string]int       // ids whose creation had no reply: not to be released
 	complained map[string]time.Time // when, by what
 	subs       subscriptions        // has a lock of its own
@@ -178,11 +179,9 @@ func (e *Engine) Shutdown(ctx context.Context) error {
 	if e.idle == nil {
 		e.idle = make(chan struct{})
 		e.closing = true
-		if len(e.runs) == 0 {
-			close(e.idle)
-		}
+		e.rest()
 	}
-	idle, worker := e.idle, e.worker
+	idle := e.idle
 	e.mu.Unlock()
 	var err error
 	select {
@@ -198,6 +197,9 @@ func (e *Engine) Shutdown(ctx context.Context) error {
 	e.stop()
 	e.done.Wait()
 	e.subs.end()
+	e.mu.Lock()
+	worker := e.worker
+	e.mu.Unlock()
 	if worker == "" {
 		return err
 	}
