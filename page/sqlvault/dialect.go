@@ -54,7 +54,7 @@ func (v *Vault) prepare() {
 		lock = " FOR UPDATE SKIP LOCKED" // two instances that tidy up do not wait for each other
 	}
 	// A row that was written anew meanwhile has not expired: hence the condition in both.
-	v.tidy = "DELETE FROM " + v.table + " WHERE expires_at <= " + p(1) + " AND key IN (SELECT key FROM " + v.table + " WHERE expires_at <= " + p(1) + " LIMIT 1000" + lock + ")"
+	v.tidy = "DELETE FROM " + v.table + " WHERE expires_at <= " + p(1) + " AND key IN (SELECT key FROM " + v.table + " WHERE expires_at <= " + p(1) + " LIMIT " + strconv.Itoa(maxTidied) + lock + ")"
 }
 
 // create makes the table and its index.

@@ -176,19 +176,24 @@ func (v *Vault) Secrets(ctx context.Context) (names []string, err error) {
 
 // exec runs a statement for at most one row, and reports whether there was one.
 func (v *Vault) exec(ctx context.Context, query string, args ...any) (did bool, err error) {
+	n, err := v.execMany(ctx, query, args...)
+	return n == 1, err
+}
+
+// execMany runs a statement, and returns how many rows it changed.
+func (v *Vault) execMany(ctx context.Context, query string, args ...any) (n int64, err error) {
 	err = v.try(ctx, &v.turns, func(ctx context.Context) error {
 		res, err := v.db.ExecContext(ctx, query, args...)
 		if err != nil {
 			return err
 		}
-		n, err := res.RowsAffected()
-		did = n == 1
+		n, err = res.RowsAffected()
 		return err
 	})
 	if err != nil {
-		return false, fmt.Errorf("sqlvault: %w", err)
+		return 0, fmt.Errorf("sqlvault: %w", err)
 	}
-	return did, nil
+	return n, nil
 }
 
 // try runs f within the time that a statement has; again, where the database only says that it is busy: nothing was done
@@ -220,8 +225,12 @@ func (v *Vault) turn(turn sync.Locker, f func() error) error {
 	return f()
 }
 
-// tidyEvery is how often an instance removes what has expired.
-const tidyEvery = time.Minute
+const (
+	// tidyEvery is how often an instance removes what has expired, and tidyAgain when there was more of it than maxTidied.
+	tidyEvery = time.Minute
+	tidyAgain = time.Second
+	maxTidied = 1000
+)
 
 // tidyUp removes some of what has expired. What goes wrong with it matters to nobody: expired rows are as good as gone.
 func (v *Vault) tidyUp(ctx context.Context, now time.Time) {
@@ -229,7 +238,9 @@ func (v *Vault) tidyUp(ctx context.Context, now time.Time) {
 	if now.UnixMilli()-last < tidyEvery.Milliseconds() || !v.tidied.CompareAndSwap(last, now.UnixMilli()) {
 		return
 	}
-	_, _ = v.exec(ctx, v.tidy, millis(now))
+	if n, _ := v.execMany(ctx, v.tidy, millis(now)); n >= maxTidied {
+		v.tidied.Store(now.Add(tidyAgain - tidyEvery).UnixMilli())
+	}
 }
 
 // sealed is never NULL.

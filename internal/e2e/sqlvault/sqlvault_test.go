@@ -3,6 +3,7 @@ package sqlvault
 import (
 	"context"
 	"database/sql"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -132,6 +133,41 @@ func TestTidy(t *testing.T) {
 }
 
 // The table may have another name, and be in a schema.
+// Many rows that expire are removed as fast as they come: a person who declines leaves one.
+func TestTidyMany(t *testing.T) {
+	databases(t, func(t *testing.T, d database) {
+		v, db := d.vault(t, nil), d.open(t)
+		tx, err := db.BeginTx(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n := range 2500 {
+			if _, err := tx.ExecContext(t.Context(), fmt.Sprintf("INSERT INTO elicit_vault (key, secret, sealed, expires_at) VALUES ('o:%d', 's', '', 1)", n)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := tx.Commit(); err != nil {
+			t.Fatal(err)
+		}
+		for deadline := time.Now().Add(30 * time.Second); ; {
+			if _, err := v.Add(t.Context(), page.Entry{Key: "new", Secret: "s", Sealed: []byte("x"), Expires: time.Now().Add(time.Hour)}); err != nil {
+				t.Fatal(err)
+			}
+			var left int
+			if err := db.QueryRowContext(t.Context(), "SELECT count(*) FROM elicit_vault").Scan(&left); err != nil {
+				t.Fatal(err)
+			}
+			if left == 1 {
+				return
+			}
+			if time.Now().After(deadline) {
+				t.Fatalf("%d rows that have expired are left", left-1)
+			}
+			time.Sleep(50 * time.Millisecond)
+		}
+	})
+}
+
 func TestTableName(t *testing.T) {
 	databases(t, func(t *testing.T, d database) {
 		name := "main.secrets_of_shop"
