@@ -118,6 +118,7 @@ func (c *call) asking(q *ask) *tool.Asking {
 	}
 	if c.run != nil {
 		a.Task = c.run.Task
+		a.Remote = c.run.Record != nil && c.run.Record.Remote
 	}
 	if c.extra != nil {
 		a.Header = c.extra.Header

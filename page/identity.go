@@ -14,7 +14,7 @@ import (
 )
 
 // mayAsk says why a request must not be given a link, to the author; "" if it may.
-func (p *Pages) mayAsk(a *tool.Asking) string {
+func (p *Pages) mayAsk(ctx context.Context, a *tool.Asking) string {
 	someone := a.Issuer != "" || a.Subject != ""
 	switch {
 	case p.opts.Identify == nil && (someone || a.Client != ""):
@@ -23,8 +23,16 @@ func (p *Pages) mayAsk(a *tool.Asking) string {
 		return "the request has no principal, so anybody could open the page for it: verify tokens around the handler, or set elicit.Options.Principal"
 	case p.opts.Identify == nil && forwarded(a.Header) != "":
 		return "the request came through a proxy (" + forwarded(a.Header) + "), and the pages are for the user of this machine alone: set page.Options.Base and Identify"
+	case p.opts.Identify == nil && (a.Remote || offLoopback(ctx)):
+		return "the request may have come from another machine, and the pages are for the user of this one alone: listen on a loopback address, or set page.Options.Base and Identify"
 	}
 	return ""
+}
+
+// offLoopback reports whether a request came to an address that other machines reach.
+func offLoopback(ctx context.Context) bool {
+	addr, ok := ctx.Value(http.LocalAddrContextKey).(*net.TCPAddr)
+	return ok && !addr.IP.IsLoopback()
 }
 
 // forwarded is the header by which a request came through a proxy or a tunnel, or "".

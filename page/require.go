@@ -64,7 +64,7 @@ func (p seam) Require(ctx context.Context, a *tool.Asking) (*tool.Reply, error) 
 	if err != nil {
 		return nil, &tool.PageError{Text: err.Error()}
 	}
-	if wrong := p.mayAsk(a); wrong != "" {
+	if wrong := p.mayAsk(ctx, a); wrong != "" {
 		return nil, &tool.PageError{Text: wrong}
 	}
 	t := p.ticketOf(a)

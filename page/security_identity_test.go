@@ -3,6 +3,7 @@ package page_test
 import (
 	"context"
 	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -67,6 +68,11 @@ func TestSecurity19NoLinkWithoutIdentity(t *testing.T) {
 			})
 		}
 	}
+	network := func(h http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			h.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), http.LocalAddrContextKey, &net.TCPAddr{IP: net.IPv4(192, 0, 2, 1), Port: 80})))
+		})
+	}
 	principal := func(p elicit.Principal) elicit.Options {
 		return elicit.Options{Principal: func(context.Context, *mcp.RequestExtra) (elicit.Principal, error) { return p, nil }}
 	}
@@ -82,6 +88,7 @@ func TestSecurity19NoLinkWithoutIdentity(t *testing.T) {
 		"nobody, through another tunnel":    {setup{proxy: tunnel("Forwarded")}, "came through a proxy"},
 		"nobody, through a proxy":           {setup{proxy: tunnel("Via")}, "came through a proxy"},
 		"nobody, by a header with no value": {setup{proxy: tunnel("X-Forwarded-Proto")}, "came through a proxy"},
+		"nobody, from the network":          {setup{proxy: network}, "from another machine"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tt.s.tools = weather

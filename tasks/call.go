@@ -89,7 +89,7 @@ func owner(c tool.Caller) string {
 
 // create makes a task of a call whose handler does not run. It is stored when create returns.
 func (e *Engine) create(ctx context.Context, c *tool.Call, s tool.Snapshot) (mcp.Result, error) {
-	row, w, err := e.newRow(c, s)
+	row, w, err := e.newRow(ctx, c, s)
 	if err != nil {
 		return nil, err
 	}
@@ -113,9 +113,9 @@ func (e *Engine) create(ctx context.Context, c *tool.Call, s tool.Snapshot) (mcp
 func (n Next) claimed(row Row) bool { return n.Worker != "" && row.Worker == n.Worker && row.Run == 1 }
 
 // newRow is the row of a call that becomes a task.
-func (e *Engine) newRow(c *tool.Call, s tool.Snapshot) (Row, *work, error) {
+func (e *Engine) newRow(ctx context.Context, c *tool.Call, s tool.Snapshot) (Row, *work, error) {
 	row := Row{ID: c.Run.Task, Owner: owner(c.Caller), Status: Working, TTL: e.opts.TTL}
-	rec, w, err := e.newRecord(c, s)
+	rec, w, err := e.newRecord(ctx, c, s)
 	if err != nil {
 		return row, nil, err
 	}
@@ -244,7 +244,7 @@ func (e *Engine) optional(ctx context.Context, c *tool.Call, next func(context.C
 		held()
 		return finish()
 	}
-	row, w, err := e.newRow(c, s)
+	row, w, err := e.newRow(ctx, c, s)
 	if err == nil {
 		row, err = e.store1(context.WithoutCancel(ctx), row, Next{Worker: worker})
 	}

@@ -1,6 +1,7 @@
 package tasks
 
 import (
+	"context"
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
@@ -35,6 +36,8 @@ type head struct {
 	User   string   `json:"user,omitempty"`
 	Scopes []string `json:"scopes,omitempty"`
 	Token  bool     `json:"token,omitempty"` // there was one
+
+	Remote bool `json:"remote,omitempty"` // an anonymous call that may have come from another machine
 
 	Version      string          `json:"version"` // protocol revision
 	ClientInfo   json.RawMessage `json:"clientInfo,omitempty"`
@@ -168,10 +171,10 @@ func (r *record) sealJSON(field string, v any) ([]byte, error) {
 }
 
 // newRecord is the record of a call that becomes a task, with what it knows so far.
-func (e *Engine) newRecord(c *tool.Call, s tool.Snapshot) (*record, *work, error) {
+func (e *Engine) newRecord(ctx context.Context, c *tool.Call, s tool.Snapshot) (*record, *work, error) {
 	id, meta := c.Run.Task, c.Request.Params.Meta
 	h := head{Tool: c.Request.Params.Name, Issuer: c.Caller.Issuer, Subject: c.Caller.Subject, Client: c.Caller.Client,
-		CallID: hex.EncodeToString(s.CallID[:])}
+		CallID: hex.EncodeToString(s.CallID[:]), Remote: c.Caller.Principal == tool.Principal{} && !local(ctx, c.Request.Extra)}
 	h.Version, _ = meta[mcp.MetaKeyProtocolVersion].(string)
 	var err error
 	if h.Capabilities, err = json.Marshal(meta[mcp.MetaKeyClientCapabilities]); err != nil {

@@ -171,7 +171,7 @@ func (r *run) rebuild(rec *record, steps []Step) (*mcp.CallToolRequest, *tool.Re
 	for _, s := range steps {
 		st.Steps[s.Name] = s.Result
 	}
-	in := &tool.Record{Principal: rec.call.principal(), State: *st}
+	in := &tool.Record{Principal: rec.call.principal(), Remote: rec.call.Remote, State: *st}
 	if n, err := hex.Decode(in.CallID[:], []byte(rec.call.CallID)); err != nil || n != len(in.CallID) {
 		return nil, nil, errRecord
 	}

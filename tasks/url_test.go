@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -97,5 +98,23 @@ func TestAPageOfTheAuthorsOwn(t *testing.T) {
 	done.Store(true)
 	if got := text(t, i.until("", id, "completed")); got != "paid" {
 		t.Error(got)
+	}
+}
+
+// A task of nobody's that was made through a tunnel, where that is allowed, gets no link to a page of this machine's user,
+// who could be led to enter a secret for somebody else's call.
+func TestSecurity19NoLinkForAnonymousTasksFromElsewhere(t *testing.T) {
+	secret := page.SecretInput("key", "Enter the key")
+	i := start(t, tasks.Options{AllowAnonymous: true}, nil)
+	page.Enable(i.shop, page.Options{Base: i.url + "/pages"})
+	addTool(i.shop, "UseKey", func(ctx context.Context) (string, error) {
+		_, err := secret.Value(ctx)
+		return "", err
+	}, tasks.Required, elicit.Asks(secret))
+	r := i.request("", capabilities, "tools/call", "UseKey", `"name":"UseKey","arguments":{}`)
+	r.Header.Set("X-Forwarded-For", "203.0.113.1")
+	id, _ := i.do(r).Result["taskId"].(string)
+	if task := i.until("", id, "completed", "failed", "input_required"); task["inputRequests"] != nil || !strings.Contains(fmt.Sprint(task), "from another machine") {
+		t.Errorf("got %v", task)
 	}
 }

@@ -53,6 +53,7 @@ type Asking struct {
 	Method, Name string      // the feature
 	ClientName   string      // what the client calls itself
 	Header       http.Header // of the request; nil over stdio
+	Remote       bool        // the request is not this one, and was perhaps not made from this machine
 
 	// The principal of the request.
 	Issuer, Subject, Client string

@@ -94,6 +94,7 @@ type Run struct {
 // Record is what earlier runs and the client left for a run.
 type Record struct {
 	Principal Principal
+	Remote    bool // nobody in particular made the call, and perhaps not from this machine
 	CallID    [16]byte
 	State     state.State // Asked is what the answers in the request answer
 }
