@@ -70,7 +70,7 @@ var kinds = map[string][]form.Field{
 	},
 	"A type's own text": {
 		form.Text[netip.Addr]("x"),
-		form.Text[netip.Addr]("x").Title("T").Description("D").MaxLength(40).Default(netip.IPv6Loopback()).Required(),
+		form.Text[netip.Addr]("x").Title("T").Description("D").MinLength(3).MaxLength(40).Default(netip.IPv6Loopback()).Required(),
 		form.Text[netip.Addr]("x").Titlef("Of %s", "Ada").Descriptionf("For %s", "7").NotCredential().Optional(),
 	},
 	"Whole number": {
