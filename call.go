@@ -132,19 +132,13 @@ func (s *Server) newCall(method string, req mcp.Request) (c *call, inner func(fo
 			return nil, nil
 		}
 		c.name, c.arguments = r.Params.Name, r.Params.Arguments
-		c.session, c.modern = r.Session, modern(r.Params.Meta)
-		c.meta = r.Params.Meta
-		c.caps = capabilities(r.Params.Meta, r.ClientCapabilities)
-		c.responses, c.token = r.Params.InputResponses, r.Params.RequestState
+		c.came(r.Session, r.Params.Meta, r.ClientCapabilities, r.Params.InputResponses, r.Params.RequestState)
 		inner = func(foreign string) mcp.Request {
 			if c.modern && r.Params.RequestState == foreign {
 				return r // nothing to take out
 			}
 			p, n := *r.Params, *r
-			p.RequestState = foreign
-			if !c.modern {
-				p.InputResponses = nil
-			}
+			c.strip(&p.RequestState, &p.InputResponses, foreign)
 			n.Params = &p
 			return &n
 		}
@@ -156,16 +150,10 @@ func (s *Server) newCall(method string, req mcp.Request) (c *call, inner func(fo
 			c.arguments, _ = json.Marshal(r.Params.Arguments)
 		}
 		c.name = r.Params.Name
-		c.session, c.modern = r.Session, modern(r.Params.Meta)
-		c.meta = r.Params.Meta
-		c.caps = capabilities(r.Params.Meta, r.ClientCapabilities)
-		c.responses, c.token = r.Params.InputResponses, r.Params.RequestState
+		c.came(r.Session, r.Params.Meta, r.ClientCapabilities, r.Params.InputResponses, r.Params.RequestState)
 		inner = func(foreign string) mcp.Request {
 			p, n := *r.Params, *r
-			p.RequestState = foreign
-			if !c.modern {
-				p.InputResponses = nil
-			}
+			c.strip(&p.RequestState, &p.InputResponses, foreign)
 			n.Params = &p
 			return &n
 		}
@@ -174,26 +162,33 @@ func (s *Server) newCall(method string, req mcp.Request) (c *call, inner func(fo
 			return nil, nil
 		}
 		c.name = r.Params.URI
-		c.session, c.modern = r.Session, modern(r.Params.Meta)
-		c.meta = r.Params.Meta
-		c.caps = capabilities(r.Params.Meta, r.ClientCapabilities)
-		c.responses, c.token = r.Params.InputResponses, r.Params.RequestState
+		c.came(r.Session, r.Params.Meta, r.ClientCapabilities, r.Params.InputResponses, r.Params.RequestState)
 		inner = func(foreign string) mcp.Request {
 			p, n := *r.Params, *r
-			p.RequestState = foreign
-			if !c.modern {
-				p.InputResponses = nil
-			}
+			c.strip(&p.RequestState, &p.InputResponses, foreign)
 			n.Params = &p
 			return &n
 		}
 	default:
 		return nil, nil
 	}
-	if !c.modern {
-		c.responses, c.token = nil, ""
-	}
 	return c, inner
+}
+
+// came takes over what the requests of all three methods have. Older clients have no answers and no state in them.
+func (c *call) came(session *mcp.ServerSession, meta mcp.Meta, can func() *mcp.ClientCapabilities, responses mcp.InputResponseMap, token string) {
+	c.session, c.meta, c.modern, c.caps = session, meta, modern(meta), capabilities(meta, can)
+	if c.modern {
+		c.responses, c.token = responses, token
+	}
+}
+
+// strip is what the handler's copy of a request has in place of a state and answers.
+func (c *call) strip(token *string, responses *mcp.InputResponseMap, foreign string) {
+	*token = foreign
+	if !c.modern {
+		*responses = nil
+	}
 }
 
 // modern reports whether a request names a protocol revision that has no sessions. The session does not tell: over

@@ -258,20 +258,7 @@ func (w *formChecker) structErrors(pos token.Pos, t types.Type, s *structType, e
 
 // typeArgument is the type argument of a call, nil for none.
 func (w *formChecker) typeArgument(call *ast.CallExpr) types.Type {
-	fun := ast.Unparen(call.Fun)
-	switch x := fun.(type) {
-	case *ast.IndexExpr:
-		fun = x.X
-	case *ast.IndexListExpr:
-		fun = x.X
-	}
-	var id *ast.Ident
-	switch x := fun.(type) {
-	case *ast.Ident:
-		id = x
-	case *ast.SelectorExpr:
-		id = x.Sel
-	}
+	id := calledName(call)
 	inst, ok := w.TypesInfo.Instances[id]
 	if !ok || inst.TypeArgs.Len() == 0 {
 		return nil

@@ -189,8 +189,8 @@ func constantOf(c constant.Value, t types.Type) (reflect.Value, bool) {
 	return reflect.Value{}, false
 }
 
-// function is the declared function that a call calls.
-func (f *folder) function(call *ast.CallExpr) *types.Func {
+// calledName is the name by which a call calls a function, without its package and type arguments; nil for another expression.
+func calledName(call *ast.CallExpr) *ast.Ident {
 	fun := ast.Unparen(call.Fun)
 	switch x := fun.(type) {
 	case *ast.IndexExpr:
@@ -198,13 +198,18 @@ func (f *folder) function(call *ast.CallExpr) *types.Func {
 	case *ast.IndexListExpr:
 		fun = x.X
 	}
-	var id *ast.Ident
 	switch x := fun.(type) {
 	case *ast.Ident:
-		id = x
+		return x
 	case *ast.SelectorExpr:
-		id = x.Sel
+		return x.Sel
 	}
+	return nil
+}
+
+// function is the declared function that a call calls.
+func (f *folder) function(call *ast.CallExpr) *types.Func {
+	id := calledName(call)
 	if id == nil {
 		return nil
 	}
