@@ -104,7 +104,7 @@ func run(t testing.TB, binary string, args ...string) (url string, err error) {
 		return "", err
 	}
 	ctx, stop := context.WithCancel(context.Background())
-	log := &buffer{}
+	log := &Buffer{}
 	cmd := exec.CommandContext(ctx, binary, append(args, "-addr", addr)...)
 	cmd.Stdout, cmd.Stderr = log, log
 	if err := cmd.Start(); err != nil {
@@ -152,19 +152,21 @@ func freeAddr() (string, error) {
 	return l.Addr().String(), nil
 }
 
-// buffer is a bytes.Buffer that a process may write to while a test reads it.
-type buffer struct {
+// A Buffer is a bytes.Buffer that a process, or several goroutines, may write to while a test reads it.
+type Buffer struct {
 	mu  sync.Mutex
 	buf bytes.Buffer
 }
 
-func (b *buffer) Write(p []byte) (int, error) {
+// Write implements io.Writer.
+func (b *Buffer) Write(p []byte) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.buf.Write(p)
 }
 
-func (b *buffer) String() string {
+// String is what was written so far.
+func (b *Buffer) String() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.buf.String()

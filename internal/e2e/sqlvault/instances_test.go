@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/elicit-go/elicit"
+	"github.com/elicit-go/elicit/internal/e2e/harness"
 	"github.com/elicit-go/elicit/page"
 	"github.com/modelcontextprotocol/go-sdk/auth"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -76,24 +77,7 @@ func newService(t *testing.T) *service {
 type fleet struct {
 	t    *testing.T
 	url  string
-	logs *lockedBuffer
-}
-
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *lockedBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *lockedBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
+	logs *harness.Buffer
 }
 
 func newFleet(t *testing.T, d database, s *service, secrets ...[]byte) *fleet {
@@ -101,7 +85,7 @@ func newFleet(t *testing.T, d database, s *service, secrets ...[]byte) *fleet {
 	mux := http.NewServeMux()
 	front := httptest.NewServer(mux)
 	t.Cleanup(front.Close)
-	f := &fleet{t: t, url: front.URL, logs: &lockedBuffer{}}
+	f := &fleet{t: t, url: front.URL, logs: &harness.Buffer{}}
 	instance := func() (http.Handler, http.Handler) {
 		key := page.SecretInput("apiKey", "Your key of weather.example.com", page.Remember(time.Hour))
 		calendar := page.Connect("calendar", "Connect your calendar", oauth2.Config{ClientID: "shop", Endpoint: oauth2.Endpoint{AuthURL: s.URL + "/authorize", TokenURL: s.URL + "/token"}}, nil)
