@@ -73,6 +73,24 @@ func (b *tab) do(steps ...chromedp.Action[chromedp.Void]) {
 	}
 }
 
+// press presses a button or a link that leads to another page, and waits until that one is there: the page before may be
+// gone while its next button is looked for, or take a press that nobody hears.
+func (b *tab) press(selector string) {
+	b.t.Helper()
+	eval[bool](b, `window.before = true`)
+	b.do(chromedp.Click(selector))
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		// It fails while there is no page.
+		there, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool](`!window.before && document.readyState === "complete"`))
+		if err == nil && there {
+			return
+		}
+		if time.Now().After(deadline) {
+			b.t.Fatalf("%s leads nowhere (%v)\nthe page says:\n%s", selector, err, b.text())
+		}
+	}
+}
+
 // eval is the value of a script.
 func eval[T any](b *tab, script string) T {
 	b.t.Helper()

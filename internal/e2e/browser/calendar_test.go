@@ -38,9 +38,9 @@ func (s *weatherShop) token(person string) string {
 func (b *tab) connect(person string) {
 	b.t.Helper()
 	b.wait("Connect your calendar", "Continue to Example Calendar", "calendar.read")
-	b.do(chromedp.Click(`button[value=send]`))
+	b.press(`button[value=send]`)
 	b.wait("The shop wants to know who you are", "calendar.read")
-	b.do(chromedp.Click(`button[value=` + person + `]`))
+	b.press(`button[value=` + person + `]`)
 }
 
 // Allowed in the end, after less was allowed and after it was refused. Then the address has no code, and going back does no
@@ -55,15 +55,16 @@ func TestCalendar(t *testing.T) {
 	if others := eval[int](b, `performance.getEntriesByType("resource").length`); others != 0 {
 		t.Errorf("the page loads %d other resources", others)
 	}
-	b.do(chromedp.Click(`button[value=send]`))
+	b.press(`button[value=send]`)
 	b.wait("The shop wants to know who you are")
-	b.do(chromedp.Click(`input[name=scope]`), chromedp.Click(`button[value=ada]`))
+	b.do(chromedp.Click(`input[name=scope]`))
+	b.press(`button[value=ada]`)
 	b.wait("You allowed less than is needed: calendar.read is missing")
 	axe(b)
 	shot(b, "page-connect-less")
-	b.do(chromedp.Click(`button[value=send]`))
+	b.press(`button[value=send]`)
 	b.wait("The shop wants to know who you are")
-	b.do(chromedp.Click(`button[value=""]`))
+	b.press(`button[value=""]`)
 	b.wait("You did not allow it at Example Calendar")
 	b.connect("ada")
 	b.wait("Done", "You can close this page")
@@ -79,7 +80,7 @@ func TestCalendar(t *testing.T) {
 	declined := startCalendar(t).call()
 	b.do(chromedp.Navigate(declined.link()))
 	b.wait("Connect your calendar")
-	b.do(chromedp.Click(`button[value=decline]`))
+	b.press(`button[value=decline]`)
 	b.wait("Declined")
 	declined.want(`the user declined to answer "calendar"`)
 }
@@ -94,15 +95,15 @@ func TestCalendarSignedIn(t *testing.T) {
 	link := f.link()
 	b.do(chromedp.Navigate(link))
 	b.wait("wants to know who you are")
-	b.do(chromedp.Click(`button[value=bob]`))
+	b.press(`button[value=bob]`)
 	b.wait("This link is not yours", "Bob Hopper", "Sign in as someone else")
 	axe(b)
 	if strings.Contains(b.text(), "calendar") {
 		t.Errorf("the page tells Bob what Ada was asked:\n%s", b.text())
 	}
-	b.do(chromedp.Click(`main a`))
+	b.press(`main a`)
 	b.wait("wants to know who you are")
-	b.do(chromedp.Click(`button[value=ada]`))
+	b.press(`button[value=ada]`)
 	b.wait("You are signed in as Ada Lovelace")
 	if at := eval[string](b, `location.href`); !strings.HasSuffix(at, "/pages/continue") {
 		t.Errorf("the page is at %s", at)

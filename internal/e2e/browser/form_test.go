@@ -52,14 +52,14 @@ func TestInvalidThenCorrected(t *testing.T) {
 	b.keys(kb.End, kb.Backspace, kb.Tab, kb.End, "example.com", kb.Tab, " ", kb.Enter)
 	b.wait("Review your answers", "ada@example.com")
 	a.still()
-	b.do(chromedp.Click(`button[value=edit]`))
+	b.press(`button[value=edit]`)
 	b.wait("Please fill in this form")
 	if got := eval[string](b, `document.getElementById("f0").value`); got != "1" {
 		t.Errorf("what was reviewed is gone: %q", got)
 	}
-	b.do(chromedp.Click(`button[value=review]`))
+	b.press(`button[value=review]`)
 	b.wait("Review your answers")
-	b.do(chromedp.Click(`button[value=accept]`))
+	b.press(`button[value=accept]`)
 	b.wait("Sent.")
 	a.want("accept", `{"fragile":true,"mail":"ada@example.com","parcels":1}`)
 }
@@ -70,7 +70,7 @@ func TestDeclineAndCancel(t *testing.T) {
 		a := ask(t, request("Ship this order", small))
 		b.do(chromedp.Navigate(a.url))
 		b.wait("Ship this order")
-		b.do(chromedp.Click(`button[value=` + action + `]`))
+		b.press(`button[value=` + action + `]`)
 		b.wait("You can close this one.")
 		a.want(action, "")
 	}
@@ -107,7 +107,7 @@ func TestSecurity26ConfirmAndCredential(t *testing.T) {
 	b.wait("Delete 42 rows")
 	b.keys(kb.Enter) // Starts on no choice.
 	a.still()
-	b.do(chromedp.Click(`button[value=accept]`))
+	b.press(`button[value=accept]`)
 	b.wait("Sent.")
 	a.want("accept", "{}")
 
@@ -118,11 +118,11 @@ func TestSecurity26ConfirmAndCredential(t *testing.T) {
 		t.Error("the form is there before the second yes")
 	}
 	axe(b)
-	b.do(chromedp.Click(`button[value=go-on]`))
+	b.press(`button[value=go-on]`)
 	b.wait("Please fill in this form")
 	b.keys("x", kb.Enter)
 	b.wait("Review your answers")
-	b.do(chromedp.Click(`button[value=accept]`))
+	b.press(`button[value=accept]`)
 	a.want("accept", `{"password":"x"}`)
 }
 
@@ -138,7 +138,7 @@ func TestURL(t *testing.T) {
 	}
 	axe(b)
 	shot(b, "browser-url")
-	b.do(chromedp.Click(`button[value=accept]`))
+	b.press(`button[value=accept]`)
 	b.wait("The page opens in another tab.")
 	a.want("accept", "")
 	if len(a.opened) != 1 || a.opened[0] != r.Params.URL {
@@ -152,7 +152,7 @@ func TestURL(t *testing.T) {
 	if eval[bool](b, `document.querySelector("button[value=accept]") != null`) {
 		t.Error("it can be opened")
 	}
-	b.do(chromedp.Click(`button[value=cancel]`))
+	b.press(`button[value=cancel]`)
 	a.want("cancel", "")
 }
 
@@ -193,7 +193,7 @@ func TestAway(t *testing.T) {
 	ask(false)
 	b.do(chromedp.Navigate(<-opened))
 	b.wait("Open this page?")
-	b.do(chromedp.Click(`button[value=accept]`))
+	b.press(`button[value=accept]`)
 	want(opened, page)
 	want(answers, "accept")
 	b.wait("The page opens in another tab.", "the call goes on by itself", "mcp.example.com")
@@ -203,13 +203,13 @@ func TestAway(t *testing.T) {
 	ask(true)
 	want(answers, "accept") // By itself.
 	ask(true)
-	b.do(chromedp.Click(`button[value=open]`))
+	b.press(`button[value=open]`)
 	want(opened, page)
-	b.do(chromedp.Click(`button[value=retry]`))
+	b.press(`button[value=retry]`)
 	want(answers, "accept")
 	b.do(chromedp.Reload()) // Presses nothing again.
 	b.wait("The page opens in another tab.")
-	b.do(chromedp.Click(`button[value=stop]`)) // While the call is being tried.
+	b.press(`button[value=stop]`) // While the call is being tried.
 	b.wait("Stopped.", "You can close this one.")
 	ask(true)
 	want(answers, "cancel")
@@ -218,7 +218,7 @@ func TestAway(t *testing.T) {
 	ask(false)
 	b.do(chromedp.Navigate(<-opened))
 	b.wait("Open this page?")
-	b.do(chromedp.Click(`button[value=accept]`))
+	b.press(`button[value=accept]`)
 	want(opened, page)
 	want(answers, "accept")
 	here := eval[string](b, `location.href`)
@@ -230,14 +230,14 @@ func TestAway(t *testing.T) {
 	}
 	b.do(chromedp.Navigate(second))
 	b.wait("Open this page?")
-	b.do(chromedp.Click(`button[value=decline]`))
+	b.press(`button[value=decline]`)
 	b.wait("Declined.")
 	want(answers, "decline")
 	// And the end of the call takes it away.
 	ask(false)
 	b.do(chromedp.Navigate(<-opened))
 	b.wait("Open this page?")
-	b.do(chromedp.Click(`button[value=accept]`))
+	b.press(`button[value=accept]`)
 	want(opened, page)
 	want(answers, "accept")
 	here = eval[string](b, `location.href`)
@@ -273,7 +273,7 @@ func TestSecurity26AllIsText(t *testing.T) {
 		t.Error("characters that turn or hide what follows reach the page")
 	}
 	axe(b)
-	b.do(chromedp.Click(`button[value=decline]`))
+	b.press(`button[value=decline]`)
 	a.want("decline", "")
 }
 
@@ -324,7 +324,7 @@ func TestLooks(t *testing.T) {
 			b.keys("short", kb.Enter)
 			b.wait("Please check your answers")
 			axe(b)
-			b.do(chromedp.Click(`button[value=cancel]`))
+			b.press(`button[value=cancel]`)
 			a.want("cancel", "")
 		})
 	}

@@ -155,7 +155,8 @@ func (f *forecast) want(text string) {
 // fillIn fills in the page, and sends it.
 func (b *tab) fillIn() {
 	b.t.Helper()
-	b.do(chromedp.SendKeys(`#f0`, "Ann"), chromedp.SendKeys(`#f1`, "12345678"), chromedp.Click(`button[value=send]`))
+	b.do(chromedp.SendKeys(`#f0`, "Ann"), chromedp.SendKeys(`#f1`, "12345678"))
+	b.press(`button[value=send]`)
 }
 
 // another is another tab of the same browser, with the same cookies.
@@ -201,7 +202,8 @@ func TestSecretPage(t *testing.T) {
 	axe(b)
 	f.want("Sunny for Ann: 8, 19, paid.")
 
-	second.do(chromedp.SendKeys(`#f0`, "Eve"), chromedp.SendKeys(`#f1`, "eves own key"), chromedp.Click(`button[value=send]`))
+	second.do(chromedp.SendKeys(`#f0`, "Eve"), chromedp.SendKeys(`#f1`, "eves own key"))
+	second.press(`button[value=send]`)
 	second.wait("answered before", "not taken")
 }
 
@@ -210,7 +212,7 @@ func TestSecretPageDeclined(t *testing.T) {
 	f := newWeatherShop(t, false, page.Options{}).call()
 	b.do(chromedp.Navigate(f.link()))
 	b.wait("Your account")
-	b.do(chromedp.Click(`button[value=decline]`))
+	b.press(`button[value=decline]`)
 	b.wait("Declined", "Nothing was sent")
 	axe(b)
 	f.want(`the user declined to answer "account"`)
@@ -278,7 +280,7 @@ func TestSecretPageSignedIn(t *testing.T) {
 	link := f.link()
 	b.do(chromedp.Navigate(link))
 	b.wait("I am Bob")
-	b.do(chromedp.Click(`button[value=bob]`))
+	b.press(`button[value=bob]`)
 	b.wait("This link is not yours", "bob@example.com")
 	axe(b)
 	shot(b, "page-not-yours")
@@ -286,7 +288,7 @@ func TestSecretPageSignedIn(t *testing.T) {
 		t.Errorf("the page tells Bob what Ann was asked:\n%s", b.text())
 	}
 	b.do(chromedp.Navigate(strings.Split(link, "/pages/")[0] + "/login?to=" + url.QueryEscape(link)))
-	b.do(chromedp.Click(`button[value=ann]`))
+	b.press(`button[value=ann]`)
 	b.wait("Your account", "You are signed in as", "ann@example.com")
 	axe(b)
 	shot(b, "page-secret")
@@ -301,7 +303,7 @@ func TestSecretPageLogin(t *testing.T) {
 	link := f.link()
 	b.do(chromedp.Navigate(link))
 	b.wait("I am Ann")
-	b.do(chromedp.Click(`button[value=ann]`))
+	b.press(`button[value=ann]`)
 	b.wait("Your account", "ann@example.com")
 	if at := eval[string](b, `location.href`); !strings.HasSuffix(at, "/pages/continue") {
 		t.Errorf("the page is at %s", at)

@@ -137,7 +137,7 @@ func TestSecretPageTypeScript(t *testing.T) {
 					b.wait("Done")
 				case "decline":
 					b.wait("Your account")
-					b.do(chromedp.Click(`button[value=decline]`))
+					b.press(`button[value=decline]`)
 					b.wait("Declined")
 				}
 				var end line
