@@ -10,8 +10,9 @@
 //	go run ./bench -loads wizard -part bench/results/2.json
 //	go run ./bench -merge 'bench/results/*.json'
 //
-// Servers take turns (A B C A B C …), each run in a fresh process, after a warm-up that is not counted. Every response is
-// checked: status, result type, form or text. What a run costs is what the kernel says the server's process used.
+// In a run, all servers that are compared have a fresh process, and take turns of a tenth of a second (A B C C B A A …),
+// after a warm-up that is not counted: what disturbs the machine disturbs them alike. Every response is checked: status,
+// result type, form or text. What a run costs is what the kernel says the server's process used.
 package main
 
 import (
@@ -34,6 +35,7 @@ import (
 
 	"github.com/elicit-go/elicit/bench/internal/load"
 	"github.com/elicit-go/elicit/bench/internal/peer"
+	"github.com/elicit-go/elicit/bench/internal/serve"
 )
 
 // The cores of the server and of the load generator.
@@ -60,8 +62,8 @@ type options struct {
 func main() {
 	log.SetFlags(0)
 	var o options
-	flag.IntVar(&o.runs, "runs", 5, "run each load on each server `n` times")
-	flag.DurationVar(&o.time, "time", 2*time.Second, "measure each run for so long")
+	flag.IntVar(&o.runs, "runs", 5, "run each load on each server `n` times, in fresh processes")
+	flag.DurationVar(&o.time, "time", 2*time.Second, "measure each load and server for so long in each run")
 	flag.DurationVar(&o.warm, "warm", time.Second, "warm up for so long before each run, at least")
 	flag.IntVar(&o.million, "memory", 1_000_000, "watch the memory over so many calls of 10,000 clients; 0 for not")
 	loads := flag.String("loads", ".", "only the loads that match `regexp`; memory and readers are some too")
@@ -70,7 +72,7 @@ func main() {
 	flag.StringVar(&o.part, "part", "", "write what was measured to `file` instead, for -merge")
 	flag.StringVar(&o.merge, "merge", "", "measure nothing, and report what the files that match `pattern` have; they must be of one machine and day")
 	flag.StringVar(&o.note, "note", "", "say `text` about the circumstances at the top of the report")
-	flag.StringVar(&o.profile, "profile", "", "write profiles of elicit (CPU, allocations) under the last load to `directory`; the measures then include taking them")
+	flag.StringVar(&o.profile, "profile", "", "write profiles of elicit (CPU, allocations) under the first of the last loads that are compared to `directory`; the measures then include taking them")
 	flag.BoolVar(&o.brief, "brief", false, "check every path with a few calls, and measure nothing")
 	flag.Parse()
 	var err1, err2 error
@@ -98,11 +100,11 @@ func run(ctx context.Context, o *options) error {
 			if err != nil {
 				return err
 			}
-			p := &part{}
-			if err := json.Unmarshal(b, p); err != nil {
+			var p []*part
+			if err := json.Unmarshal(b, &p); err != nil {
 				return fmt.Errorf("%s: %w", f, err)
 			}
-			parts = append(parts, p)
+			parts = append(parts, p...)
 		}
 		return write(o, parts)
 	}
@@ -142,44 +144,51 @@ func run(ctx context.Context, o *options) error {
 	if err := peer.PinSelf(generatorCore); err != nil {
 		return err
 	}
-	all := &part{Commit: commit(ctx), Machine: machine(), Began: time.Now(), LoadBefore: peer.Load(), Note: o.note, Runs: o.runs, Time: o.time}
-	for _, p := range peers {
-		all.Peers = append(all.Peers, p.Name)
+	begin := func(loads ...string) *part {
+		return &part{Commit: commit(ctx), Machine: machine(), Began: time.Now(), LoadBefore: peer.Load(), Note: o.note, Runs: o.runs, Time: o.time, Loads: loads}
 	}
-	var loads []*load.Load
-	for _, l := range load.Loads() {
-		if o.loads.MatchString(l.Name) {
-			loads = append(loads, l)
-			all.Loads = append(all.Loads, l.Name)
-		}
+	var all []*part
+	end := func(p *part) {
+		p.Took = time.Since(p.Began).Round(time.Second)
+		all = append(all, p)
 	}
-	for n := range o.runs {
-		for _, l := range loads {
-			for _, p := range peers {
-				if l.Elicit && p.Name != peer.Elicit {
-					continue
-				}
-				s, err := measure(ctx, bin, p, l, o)
-				if err != nil {
-					return fmt.Errorf("%s on %s: %w", l.Name, p.Name, err)
-				}
-				all.add(l, p, s)
-				fmt.Fprintf(os.Stderr, "run %d/%d  %-17s %-11s %8.1f µs/call %8.0f calls/s  core %3.0f%% busy\n", n+1, o.runs, l.Name, p.Name, s.CPU, s.Rate, 100*s.Busy)
+	for _, targets := range groups(peers, o.loads) {
+		p := begin()
+		for _, t := range targets {
+			if !slices.Contains(p.Peers, t.peer.Name) {
+				p.Peers = append(p.Peers, t.peer.Name)
+			}
+			if !slices.Contains(p.Loads, t.load.Name) {
+				p.Loads = append(p.Loads, t.load.Name)
 			}
 		}
+		for n := range o.runs {
+			samples, err := measure(ctx, bin, targets, o)
+			if err != nil {
+				return err
+			}
+			for i, t := range targets {
+				p.add(t.load, t.peer, samples[i])
+				fmt.Fprintf(os.Stderr, "run %d/%d  %-17s %-11s %8.1f µs/call %8.0f calls/s  core %3.0f%% busy\n", n+1, o.runs, t.load.Name, t.peer.Name, samples[i].CPU, samples[i].Rate, 100*samples[i].Busy)
+			}
+		}
+		end(p)
 	}
 	if o.million > 0 && o.peers.MatchString(peer.Elicit) && o.loads.MatchString("memory") {
-		all.Calls = o.million
-		if all.Memory, err = watchMemory(ctx, bin, o.million); err != nil {
+		p := begin()
+		p.Peers, p.Calls = []string{peer.Elicit}, o.million
+		if p.Memory, err = watchMemory(ctx, bin, o.million); err != nil {
 			return err
 		}
+		end(p)
 	}
 	if o.loads.MatchString("readers") {
-		if all.Readers, err = readers(ctx, o.runs); err != nil {
+		p := begin()
+		if p.Readers, err = readers(ctx, o.runs); err != nil {
 			return err
 		}
+		end(p)
 	}
-	all.Took = time.Since(all.Began).Round(time.Second)
 	if o.part != "" {
 		b, err := json.MarshalIndent(all, "", "\t")
 		if err != nil {
@@ -187,7 +196,44 @@ func run(ctx context.Context, o *options) error {
 		}
 		return os.WriteFile(o.part, append(b, '\n'), 0o644)
 	}
-	return write(o, []*part{all})
+	return write(o, all)
+}
+
+// A target is a load on a server.
+type target struct {
+	load *load.Load
+	peer *peer.Peer
+}
+
+// groups are the targets that are compared with each other: each load on all peers; and all those that are for elicit and
+// maybe the floor, beside the single question.
+func groups(peers []*peer.Peer, names *regexp.Regexp) [][]target {
+	var all [][]target
+	var alone []target
+	for _, l := range load.Loads() {
+		if !names.MatchString(l.Name) {
+			continue
+		}
+		var group []target
+		for _, p := range peers {
+			switch {
+			case l.Only == nil:
+				group = append(group, target{l, p})
+			case l.For(p.Name):
+				if base := (target{find("question"), p}); !slices.ContainsFunc(alone, func(t target) bool { return t.load.Name == base.load.Name && t.peer == p }) {
+					alone = append(alone, base)
+				}
+				alone = append(alone, target{l, p})
+			}
+		}
+		if group != nil {
+			all = append(all, group)
+		}
+	}
+	if alone != nil {
+		all = append(all, alone)
+	}
+	return all
 }
 
 // write writes the report, and the chart beside it.
@@ -269,64 +315,108 @@ type sample struct {
 	Busy    float64 // the share of its core that the server used
 }
 
-// measure runs one load on one server.
-func measure(ctx context.Context, bin string, p *peer.Peer, l *load.Load, o *options) (s sample, err error) {
-	proc, err := start(ctx, bin, p, l, serverCore)
-	if err != nil {
-		return s, err
+// slice is how long a server has the load before it is the next one's turn: short beside what disturbs a machine for a
+// while, so that it disturbs all servers alike, and long beside the turn itself.
+const slice = 100 * time.Millisecond
+
+// measure starts the servers of all targets, warms them up, and puts each one's load on it, in turns, for o.time of each.
+func measure(ctx context.Context, bin string, targets []target, o *options) ([]sample, error) {
+	type subject struct {
+		target
+		proc    *peer.Process
+		gen     *load.Generator
+		allocs  serve.Allocs
+		cpu     time.Duration
+		elapsed time.Duration
+		latency []time.Duration
 	}
-	defer proc.Stop()
-	g, err := load.Open(ctx, proc.Addr, l)
-	if err != nil {
-		return s, err
+	subjects := make([]*subject, len(targets))
+	failed := func(t target, err error) ([]sample, error) {
+		return nil, fmt.Errorf("%s on %s: %w", t.load.Name, t.peer.Name, err)
 	}
-	defer g.Close()
-	// What a server does once, after its first calls, is not what a call costs: elicit lists its tools then.
-	if _, err := g.Run(ctx, 2*l.Conns, 0); err != nil {
-		return s, err
-	}
-	if err := settle(ctx, proc); err != nil {
-		return s, err
-	}
-	if _, err := g.Run(ctx, 0, max(o.warm, p.Warm)); err != nil {
-		return s, err
-	}
-	if l.Clients > 1 { // each of them has called
-		if _, err := g.Run(ctx, l.Clients, 0); err != nil {
-			return s, err
+	for i, t := range targets {
+		s := &subject{target: t}
+		var err error
+		if s.proc, err = start(ctx, bin, t.peer, t.load, serverCore); err != nil {
+			return failed(t, err)
 		}
+		defer s.proc.Stop()
+		if s.gen, err = load.Open(ctx, s.proc.Addr, t.load); err != nil {
+			return failed(t, err)
+		}
+		defer s.gen.Close()
+		// What a server does once, after its first calls, is not what a call costs: elicit lists its tools then.
+		if _, err := s.gen.Run(ctx, 2*t.load.Conns, 0); err != nil {
+			return failed(t, err)
+		}
+		if err := settle(ctx, s.proc); err != nil {
+			return failed(t, err)
+		}
+		if _, err := s.gen.Run(ctx, 0, max(o.warm, t.peer.Warm)); err != nil {
+			return failed(t, err)
+		}
+		if t.load.Clients > 1 { // each of them has called
+			if _, err := s.gen.Run(ctx, t.load.Clients, 0); err != nil {
+				return failed(t, err)
+			}
+		}
+		subjects[i] = s
 	}
 	var profile chan error
-	if o.profile != "" && p.Name == peer.Elicit {
+	if i := slices.IndexFunc(subjects, func(s *subject) bool { return s.peer.Name == peer.Elicit }); o.profile != "" && i >= 0 {
 		profile = make(chan error, 1)
 		go func() {
-			profile <- proc.Profile(o.profile, o.time)
+			profile <- subjects[i].proc.Profile(o.profile, o.time*time.Duration(len(subjects)))
 		}()
 	}
-	allocs0, err1 := proc.Allocs()
-	cpu0, err2 := proc.CPU()
-	r, err3 := g.Run(ctx, 0, o.time)
-	cpu1, err4 := proc.CPU()
-	allocs1, err5 := proc.Allocs()
-	_, peak, err6 := proc.Memory()
+	for _, s := range subjects {
+		var err1, err2 error
+		s.allocs, err1 = s.proc.Allocs()
+		s.cpu, err2 = s.proc.CPU()
+		if err := errors.Join(err1, err2); err != nil {
+			return failed(s.target, err)
+		}
+	}
+	// There and back again, so that none always comes after the same other one.
+	turns := slices.Clone(subjects)
+	for range max(1, o.time/slice) {
+		for _, s := range turns {
+			r, err := s.gen.Run(ctx, 0, min(slice, o.time))
+			if err != nil {
+				return failed(s.target, err)
+			}
+			s.elapsed += r.Elapsed
+			s.latency = append(s.latency, r.Latency...)
+		}
+		slices.Reverse(turns)
+	}
+	var samples []sample
+	for _, s := range subjects {
+		cpu, err1 := s.proc.CPU()
+		allocs, err2 := s.proc.Allocs()
+		_, peak, err3 := s.proc.Memory()
+		if err := errors.Join(err1, err2, err3); err != nil {
+			return failed(s.target, err)
+		}
+		slices.Sort(s.latency)
+		r := load.Result{Calls: len(s.latency), Elapsed: s.elapsed, Latency: s.latency}
+		calls := float64(r.Calls)
+		µs := func(d time.Duration) float64 { return float64(d) / float64(time.Microsecond) }
+		samples = append(samples, sample{
+			CPU:     µs(cpu-s.cpu) / calls,
+			Rate:    calls / r.Elapsed.Seconds(),
+			P50:     µs(r.Percentile(0.50)),
+			P99:     µs(r.Percentile(0.99)),
+			Peak:    float64(peak) / (1 << 20),
+			Objects: float64(allocs.Objects-s.allocs.Objects) / calls,
+			Bytes:   float64(allocs.Bytes-s.allocs.Bytes) / calls,
+			Busy:    float64(cpu-s.cpu) / float64(r.Elapsed),
+		})
+	}
 	if profile != nil {
-		err = <-profile
+		return samples, <-profile
 	}
-	if err := errors.Join(err, err1, err2, err3, err4, err5, err6); err != nil {
-		return s, err
-	}
-	calls := float64(r.Calls)
-	µs := func(d time.Duration) float64 { return float64(d) / float64(time.Microsecond) }
-	return sample{
-		CPU:     µs(cpu1-cpu0) / calls,
-		Rate:    calls / r.Elapsed.Seconds(),
-		P50:     µs(r.Percentile(0.50)),
-		P99:     µs(r.Percentile(0.99)),
-		Peak:    float64(peak) / (1 << 20),
-		Objects: float64(allocs1.Objects-allocs0.Objects) / calls,
-		Bytes:   float64(allocs1.Bytes-allocs0.Bytes) / calls,
-		Busy:    float64(cpu1-cpu0) / float64(r.Elapsed),
-	}, nil
+	return samples, nil
 }
 
 // settle waits until a server does nothing any more, half a minute at most.
@@ -353,6 +443,9 @@ func start(ctx context.Context, bin string, p *peer.Peer, l *load.Load, core int
 	var args []string
 	if l.Tools > 0 {
 		args = []string{"-tools", strconv.Itoa(l.Tools)}
+	}
+	if l.Uncollected {
+		args = append(args, "-uncollected")
 	}
 	return p.Start(ctx, bin, core, args...)
 }
@@ -398,7 +491,7 @@ func brief(ctx context.Context, bin string, p *peer.Peer) error {
 	var proc *peer.Process
 	tools := -1
 	for _, l := range load.Loads() {
-		if l.Elicit && p.Name != peer.Elicit || l.Tools > 1000 { // which take long to register, and are no other path
+		if !l.For(p.Name) || l.Uncollected || l.Tools > 1000 { // which take long to register, and are no other path
 			continue
 		}
 		l.Conns = min(l.Conns, 8)

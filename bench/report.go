@@ -12,7 +12,7 @@ import (
 	"github.com/elicit-go/elicit/bench/internal/peer"
 )
 
-// A part is what one run of this command measured: its samples are of one stretch of time, in which the servers took turns.
+// A part is what was measured in one stretch of time, in which the servers took turns.
 type part struct {
 	Commit     string
 	Machine    string // and what is installed on it
@@ -171,10 +171,15 @@ var goals = []goal{
 	{"elicit to the floor, single question", [2]string{"question", "elicit"}, [2]string{"question", "floor"}, 2, false},
 	{"wizard with sealed state to the same without state", [2]string{"wizard", "elicit"}, [2]string{"wizard-stateless", "elicit"}, 1.6, false},
 	{"wizard with sealed state to three calls that ask nothing", [2]string{"wizard", "elicit"}, [2]string{"wizard-silent", "elicit"}, 1.6, false},
+	{"the single question to itself, in two processes", [2]string{"question-again", "elicit"}, [2]string{"question", "elicit"}, 0, false},
 	{"1,000 more tools to none", [2]string{"tools-1000", "elicit"}, [2]string{"question", "elicit"}, 1.1, false},
 	{"10,000 more tools to none", [2]string{"tools-10000", "elicit"}, [2]string{"question", "elicit"}, 1.1, false},
 	{"10,000 more tools to 1,000 more", [2]string{"tools-10000", "elicit"}, [2]string{"tools-1000", "elicit"}, 1.1, false},
+	{"10,000 more tools to none, without garbage collection", [2]string{"uncollected-tools-10000", "elicit"}, [2]string{"uncollected", "elicit"}, 1.1, false},
+	{"the floor with 1,000 tools in memory that it never looks at, to itself", [2]string{"tools-1000", "floor"}, [2]string{"question", "floor"}, 0, false},
+	{"the floor with 10,000 tools in memory that it never looks at, to itself", [2]string{"tools-10000", "floor"}, [2]string{"question", "floor"}, 0, false},
 	{"4,000 clients to one", [2]string{"clients-4000", "elicit"}, [2]string{"question", "elicit"}, 1.1, false},
+	{"4,000 clients to one, without garbage collection", [2]string{"uncollected-clients-4000", "elicit"}, [2]string{"uncollected", "elicit"}, 1.1, false},
 	{"10,000 clients to one (more than are cached)", [2]string{"clients-10000", "elicit"}, [2]string{"question", "elicit"}, 0, false},
 	{"off the express path to on it", [2]string{"sdk-path", "elicit"}, [2]string{"question", "elicit"}, 0, false},
 }
@@ -191,10 +196,11 @@ func (r results) report(chart string) []byte {
 	}
 	p("%s.\n", r[0].Machine)
 	p("A call that asks is two POSTs: one asks, one answers. The server has one core to itself, the load generator another; 32")
-	p("connections carry a call each at a time, unless it says otherwise. Servers take turns, run by run, each in a fresh")
-	p("process, and every response is checked. CPU is the kernel's clock of the server's process, user and kernel mode, all")
-	p("threads. Latency is that of a whole call, in a queue of as many as there are connections. Numbers are minimum / **median**")
-	p("/ maximum of the runs; a ratio is the median of the ratios to elicit in the same run.\n")
+	p("connections carry a call each at a time, unless it says otherwise. In each run all servers that are compared have a fresh")
+	p("process, and take turns of a tenth of a second; every response is checked. CPU is the kernel's clock of the server's")
+	p("process, user and kernel mode, all threads. Latency is that of a whole call, in a queue of as many as there are")
+	p("connections. Numbers are minimum / **median** / maximum of the runs; a ratio is the median of the ratios to elicit in the")
+	p("same run.\n")
 	if chart != "" && r.of(key("question", peer.Elicit)) != nil {
 		p("![CPU per call, single question](%s)\n", chart)
 	}
@@ -265,7 +271,7 @@ func (r results) parts(p func(string, ...any)) {
 	p("| - | -: | - | - | - | - |")
 	for _, x := range r {
 		what := strings.Join(x.Loads, ", ")
-		if len(x.Peers) == 1 {
+		if len(x.Peers) == 1 && len(x.Loads) > 0 {
 			what += " (" + x.Peers[0] + " alone)"
 		}
 		if len(x.Memory) > 0 {

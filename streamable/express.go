@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"maps"
 	"net/http"
 	"runtime/debug"
 	"slices"
@@ -85,8 +84,13 @@ func (h *Handler) call(b []byte, out *expressResponse, r *http.Request, p *place
 // meta is the _meta of a request: what it has in common with others of its session is decoded once, and copied, as a
 // middleware may change it.
 func meta(s *sharedSession, m *wire.Message) mcp.Meta {
-	out := s.meta.clone().(map[string]any)
 	members := m.MetaMembers()
+	out := make(mcp.Meta, len(members))
+	for i := range s.meta {
+		if t := &s.meta[i]; t.name != "" {
+			out[t.name] = t.clone()
+		}
+	}
 	if len(members) == len(out) {
 		return out
 	}
@@ -99,65 +103,47 @@ func meta(s *sharedSession, m *wire.Message) mcp.Meta {
 	return out
 }
 
-// template is a decoded JSON value that is copied often.
+// A template is a JSON value that is copied often. Thousands of clients have theirs, so it is small, and little work for
+// the garbage collector.
 type template struct {
-	value   any
-	objects []inObject
-	arrays  []inArray
+	name  string     // in its object
+	value any        // as wire.Decode decodes it; nil for objects and arrays
+	parts []template // of an object or array
+	kind  byte       // as rawjson.Kind says
 }
 
-// inObject and inArray are what of an object or array is an object or array itself.
-type (
-	inObject struct {
-		name  string
-		value *template
-	}
-	inArray struct {
-		index int
-		value *template
-	}
-)
-
-func newTemplate(v any) *template {
-	t := &template{value: v}
-	switch v := v.(type) {
-	case map[string]any:
-		for name, x := range v {
-			if nests(x) {
-				t.objects = append(t.objects, inObject{name, newTemplate(x)})
-			}
+func newTemplate(name string, raw json.RawMessage) template {
+	t := template{name: name, kind: rawjson.Kind(raw)}
+	switch t.kind {
+	case '{':
+		for name, value := range rawjson.Members(raw) {
+			n, _ := rawjson.String(name)
+			t.parts = append(t.parts, newTemplate(n, value))
 		}
-	case []any:
-		for i, x := range v {
-			if nests(x) {
-				t.arrays = append(t.arrays, inArray{i, newTemplate(x)})
-			}
+	case '[':
+		for e := range rawjson.Elements(raw) {
+			t.parts = append(t.parts, newTemplate("", e))
 		}
+	default:
+		t.value = wire.Decode(raw)
 	}
+	t.parts = slices.Clip(t.parts)
 	return t
-}
-
-func nests(v any) bool {
-	switch v.(type) {
-	case map[string]any, []any:
-		return true
-	}
-	return false
 }
 
 // clone is a copy that shares nothing with others.
 func (t *template) clone() any {
-	switch v := t.value.(type) {
-	case map[string]any:
-		m := maps.Clone(v)
-		for _, x := range t.objects {
-			m[x.name] = x.value.clone()
+	switch t.kind {
+	case '{':
+		m := make(map[string]any, len(t.parts))
+		for i := range t.parts {
+			m[t.parts[i].name] = t.parts[i].clone()
 		}
 		return m
-	case []any:
-		a := slices.Clone(v)
-		for _, x := range t.arrays {
-			a[x.index] = x.value.clone()
+	case '[':
+		a := make([]any, len(t.parts))
+		for i := range t.parts {
+			a[i] = t.parts[i].clone()
 		}
 		return a
 	}

@@ -21,6 +21,8 @@ const (
 	maxSessions    = 4096 // that are kept though no request uses them
 	maxSessionKey  = 4096 // bytes; what says more of itself is not kept
 	maxSessionKeys = 8 << 20
+
+	maxCapabilities = 64 // different ones that are kept decoded
 )
 
 type sessionCache struct {
@@ -28,13 +30,20 @@ type sessionCache struct {
 	all   map[string]*sharedSession
 	idle  list.List // of *sharedSession, the longest idle first
 	bytes int       // of all keys
+
+	caps map[string]template // capabilities of clients, which are the same for most
 }
 
-// sharedSession is a session that several requests share.
+// sharedSession is a session that several requests share. It is one piece with what the SDK keeps of it: thousands of small
+// ones would keep the garbage collector busy.
 type sharedSession struct {
-	ss   *mcp.ServerSession
-	key  string
-	meta *template // the members of _meta that it stands for, decoded
+	ss     *mcp.ServerSession
+	key    string
+	meta   [len(sharedMeta)]template // the members of _meta that it stands for; without a name, what the client does not say
+	conn   wire.Quiet
+	params mcp.InitializeParams
+	client mcp.Implementation
+	can    mcp.ClientCapabilities
 
 	// guarded by sessionCache.mu
 	refs   int
@@ -78,26 +87,25 @@ func (c *sessionCache) get(key []byte) *sharedSession {
 // open makes the session of a message, which was checked.
 func (c *sessionCache) open(server *mcp.Server, key []byte, m *wire.Message) (*sharedSession, error) {
 	s := &sharedSession{key: string(key), refs: 1}
-	meta := map[string]any{}
-	params := &mcp.InitializeParams{}
-	params.ProtocolVersion, _ = rawjson.String(m.Version())
+	s.params.ProtocolVersion, _ = rawjson.String(m.Version())
+	s.params.Capabilities, s.params.ClientInfo = &s.can, &s.client
 	caps := m.MetaValue(mcp.MetaKeyClientCapabilities)
-	var err error
-	if params.Capabilities, err = capabilities(caps); err != nil {
+	if err := capabilities(&s.can, caps); err != nil {
 		return nil, err
 	}
-	meta[mcp.MetaKeyProtocolVersion] = params.ProtocolVersion
-	meta[mcp.MetaKeyClientCapabilities] = wire.Decode(caps)
-	if info := m.MetaValue(mcp.MetaKeyClientInfo); info != nil {
-		if err := json.Unmarshal(info, &params.ClientInfo); err != nil {
-			return nil, err
-		}
-		meta[mcp.MetaKeyClientInfo] = wire.Decode(info)
+	s.meta[0] = template{name: mcp.MetaKeyProtocolVersion, value: s.params.ProtocolVersion, kind: '"'}
+	s.meta[1] = c.capabilities(caps)
+	if info := m.MetaValue(mcp.MetaKeyClientInfo); info == nil {
+		s.params.ClientInfo = nil
+	} else if err := json.Unmarshal(info, &s.params.ClientInfo); err != nil {
+		return nil, err
+	} else {
+		s.meta[2] = newTemplate(mcp.MetaKeyClientInfo, info)
 	}
-	s.meta = newTemplate(meta)
-	conn := &wire.Quiet{Sent: routed, Closed: func() { c.drop(s) }}
+	s.conn.Sent, s.conn.Closed = routed, func() { c.drop(s) }
+	var err error
 	// The log level stays empty: the level is each request's own.
-	s.ss, err = server.Connect(context.Background(), conn, &mcp.ServerSessionOptions{State: &mcp.ServerSessionState{InitializeParams: params}})
+	s.ss, err = server.Connect(context.Background(), &s.conn, &mcp.ServerSessionOptions{State: &mcp.ServerSessionState{InitializeParams: &s.params}})
 	if err != nil {
 		return nil, err
 	}
@@ -116,14 +124,34 @@ func (c *sessionCache) open(server *mcp.Server, key []byte, m *wire.Message) (*s
 	return s, nil
 }
 
+// capabilities is the template of what clients can do.
+func (c *sessionCache) capabilities(raw json.RawMessage) template {
+	c.mu.Lock()
+	t, ok := c.caps[string(raw)]
+	c.mu.Unlock()
+	if ok {
+		return t
+	}
+	t = newTemplate(mcp.MetaKeyClientCapabilities, raw)
+	if len(raw) > maxSessionKey {
+		return t
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.caps == nil || len(c.caps) >= maxCapabilities { // what is common comes again
+		c.caps = map[string]template{}
+	}
+	c.caps[string(raw)] = t
+	return t
+}
+
 // capabilities decodes what a client can do.
-func capabilities(raw json.RawMessage) (*mcp.ClientCapabilities, error) {
-	c := &mcp.ClientCapabilities{}
+func capabilities(c *mcp.ClientCapabilities, raw json.RawMessage) error {
 	if err := json.Unmarshal(raw, c); err != nil {
-		return nil, err
+		return err
 	}
 	setRoots(c, raw)
-	return c, nil
+	return nil
 }
 
 // routed sends a notification to the request that it was sent in.

@@ -19,41 +19,39 @@ type Quiet struct {
 	// Closed is called, once, when the session has been closed.
 	Closed func()
 
-	mu     sync.Mutex
-	queue  []jsonrpc.Message
-	ready  chan struct{} // has room for one
-	ended  bool
-	end    chan struct{}
-	inited bool
+	mu    sync.Mutex
+	queue []jsonrpc.Message
+	ready chan struct{} // made when it is needed; has room for one, and is closed at the end
+	ended bool
 }
 
-func (q *Quiet) init() {
-	if !q.inited {
-		q.inited, q.ready, q.end = true, make(chan struct{}, 1), make(chan struct{})
+// wake is the channel that tells of messages. The caller holds q.mu.
+func (q *Quiet) wake() chan struct{} {
+	if q.ready == nil {
+		q.ready = make(chan struct{}, 1)
 	}
+	return q.ready
 }
 
 // Connect implements mcp.Transport.
-func (q *Quiet) Connect(context.Context) (mcp.Connection, error) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.init()
-	return q, nil
-}
+func (q *Quiet) Connect(context.Context) (mcp.Connection, error) { return q, nil }
 
 // Deliver gives the session a message.
 func (q *Quiet) Deliver(msg jsonrpc.Message) {
 	q.mu.Lock()
-	q.init()
+	defer q.mu.Unlock()
+	if q.ended {
+		return
+	}
 	q.queue = append(q.queue, msg)
-	q.mu.Unlock()
 	select {
-	case q.ready <- struct{}{}:
+	case q.wake() <- struct{}{}:
 	default:
 	}
 }
 
-// Read implements mcp.Connection.
+// Read implements mcp.Connection. A session that waits here costs each garbage collection a look at its stack, so it
+// waits for one thing alone: the SDK's context has no end.
 func (q *Quiet) Read(ctx context.Context) (jsonrpc.Message, error) {
 	for {
 		q.mu.Lock()
@@ -63,12 +61,19 @@ func (q *Quiet) Read(ctx context.Context) (jsonrpc.Message, error) {
 			q.mu.Unlock()
 			return msg, nil
 		}
+		ready, ended := q.wake(), q.ended
 		q.mu.Unlock()
-		select {
-		case <-q.ready:
-		case <-q.end:
+		if ended {
 			return nil, io.EOF
-		case <-ctx.Done():
+		}
+		done := ctx.Done()
+		if done == nil {
+			<-ready
+			continue
+		}
+		select {
+		case <-ready:
+		case <-done:
 			return nil, ctx.Err()
 		}
 	}
@@ -89,15 +94,14 @@ func (q *Quiet) Write(ctx context.Context, msg jsonrpc.Message) error {
 // Close implements mcp.Connection.
 func (q *Quiet) Close() error {
 	q.mu.Lock()
-	q.init()
 	again := q.ended
 	q.ended = true
-	q.mu.Unlock()
 	if !again {
-		close(q.end)
-		if q.Closed != nil {
-			q.Closed()
-		}
+		close(q.wake())
+	}
+	q.mu.Unlock()
+	if !again && q.Closed != nil {
+		q.Closed()
 	}
 	return nil
 }

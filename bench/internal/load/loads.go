@@ -2,6 +2,7 @@ package load
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -12,10 +13,15 @@ type Load struct {
 	Steps   []Step
 	Clients int // different clients that take turns, each call being one client's
 
-	Conns  int  // connections that carry calls at the same time
-	Tools  int  // registered beside the ones that are called
-	Elicit bool // only for this library
+	Conns int      // connections that carry calls at the same time
+	Tools int      // registered beside the ones that are called
+	Only  []string // the servers that it is for; nil is all
+	// Uncollected is a server without garbage collection: collecting costs more where more lives, whatever a call does.
+	Uncollected bool
 }
+
+// For reports whether the load is for a server.
+func (l *Load) For(peer string) bool { return l.Only == nil || slices.Contains(l.Only, peer) }
 
 // A Step is one POST, and what must come back.
 type Step struct {
@@ -74,6 +80,8 @@ func Loads() []*Load {
 	single := []Step{ask, answer}
 	note := `{"note":"` + strings.Repeat("Handle with care. ", 64<<10/18) + `"}`
 	direct := `{"size":"l","nodes":2,"label":"db","region":"eu","urgent":true}`
+	own := []string{"elicit"}
+	both := []string{"elicit", "floor"}
 	loads := []*Load{
 		{Name: "question", Title: "Single question", Steps: single},
 		{Name: "question-1", Title: "Single question, 1 connection", Steps: single, Conns: 1},
@@ -88,26 +96,30 @@ func Loads() []*Load {
 			post("ShipParcel", note, shipAnswer, "", shipped),
 		}},
 
-		{Name: "wizard", Title: "Wizard: three rounds, sealed state", Elicit: true, Steps: []Step{
+		{Name: "wizard", Title: "Wizard: three rounds, sealed state", Only: own, Steps: []Step{
 			post("OrderMachine", "{}", "", "", machine),
 			post("OrderMachine", "{}", "{"+machineAnswer+"}", "", delivery),
 			post("OrderMachine", "{}", "{"+deliveryAnswer+"}", "", ordered),
 		}},
-		{Name: "wizard-stateless", Title: "The same questions and answers in three POSTs without state", Elicit: true, Steps: []Step{
+		{Name: "wizard-stateless", Title: "The same questions and answers in three POSTs without state", Only: own, Steps: []Step{
 			post("AskMachine", "{}", "", "", machine),
 			post("AskDelivery", "{}", "", "", delivery),
 			post("OrderAtOnce", "{}", "{"+machineAnswer+","+deliveryAnswer+"}", "", ordered),
 		}},
-		{Name: "wizard-silent", Title: "Three POSTs with the same values as arguments, nothing asked", Elicit: true, Steps: []Step{
+		{Name: "wizard-silent", Title: "Three POSTs with the same values as arguments, nothing asked", Only: own, Steps: []Step{
 			post("OrderDirectly", direct, "", "", ordered),
 			post("OrderDirectly", direct, "", "", ordered),
 			post("OrderDirectly", direct, "", "", ordered),
 		}},
-		{Name: "tools-1000", Title: "Single question, 1,000 more tools", Steps: single, Tools: 1000, Elicit: true},
-		{Name: "tools-10000", Title: "Single question, 10,000 more tools", Steps: single, Tools: 10_000, Elicit: true},
-		{Name: "clients-4000", Title: "Single question, 4,000 clients", Steps: single, Clients: 4000, Elicit: true},
-		{Name: "clients-10000", Title: "Single question, 10,000 clients", Steps: single, Clients: 10_000, Elicit: true},
-		{Name: "sdk-path", Title: "Single question, off the express path (it names a log level)", Elicit: true, Steps: []Step{
+		{Name: "question-again", Title: "Single question, once more", Steps: single, Only: both},
+		{Name: "tools-1000", Title: "Single question, 1,000 more tools", Steps: single, Tools: 1000, Only: both},
+		{Name: "tools-10000", Title: "Single question, 10,000 more tools", Steps: single, Tools: 10_000, Only: both},
+		{Name: "clients-4000", Title: "Single question, 4,000 clients", Steps: single, Clients: 4000, Only: own},
+		{Name: "clients-10000", Title: "Single question, 10,000 clients", Steps: single, Clients: 10_000, Only: own},
+		{Name: "uncollected", Title: "Single question, without garbage collection", Steps: single, Uncollected: true, Only: own},
+		{Name: "uncollected-tools-10000", Title: "Single question, 10,000 more tools, without garbage collection", Steps: single, Tools: 10_000, Uncollected: true, Only: own},
+		{Name: "uncollected-clients-4000", Title: "Single question, 4,000 clients, without garbage collection", Steps: single, Clients: 4000, Uncollected: true, Only: own},
+		{Name: "sdk-path", Title: "Single question, off the express path (it names a log level)", Only: own, Steps: []Step{
 			post("ShipOrder", "{}", "", `"io.modelcontextprotocol/logLevel":"emergency",`, shipment),
 			post("ShipOrder", "{}", shipAnswer, `"io.modelcontextprotocol/logLevel":"emergency",`, shipped),
 		}},

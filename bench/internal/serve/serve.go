@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/pprof"
 	"runtime"
+	"runtime/debug"
 )
 
 // Main serves the handler at -addr, and prints the address. With -admin it serves what the benchmark reads at a second
@@ -18,7 +19,12 @@ func Main(handler func() http.Handler) {
 	log.SetFlags(0)
 	addr := flag.String("addr", "127.0.0.1:0", "serve at `host:port`")
 	admin := flag.String("admin", "", "serve allocation counts and profiles at `host:port`")
+	uncollected := flag.Bool("uncollected", false, "collect no garbage before there is a GiB of it")
 	flag.Parse()
+	if *uncollected {
+		debug.SetMemoryLimit(1 << 30)
+		debug.SetGCPercent(-1)
+	}
 	h := handler()
 	l, err := net.Listen("tcp", *addr)
 	if err != nil {

@@ -3,10 +3,14 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
+	"flag"
+	"fmt"
 	"net/http"
 
 	"github.com/elicit-go/elicit/bench/internal/serve"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 type request struct {
@@ -128,8 +132,25 @@ func text(s string) complete {
 	return complete{"complete", []content{{"text", s}}, meta}
 }
 
+// kept are tools that are not looked at. They live where the garbage collector finds them, as those of any server do.
+var kept *mcp.Server
+
+func keep(tools int) {
+	kept = mcp.NewServer(&mcp.Implementation{Name: "shop", Version: "1.0.0"}, nil)
+	for i := range tools {
+		mcp.AddTool(kept, &mcp.Tool{Name: fmt.Sprintf("Other%05d", i), Description: "Is not called."},
+			func(context.Context, *mcp.CallToolRequest, struct{}) (*mcp.CallToolResult, any, error) {
+				return nil, nil, nil
+			})
+	}
+}
+
 func main() {
+	tools := flag.Int("tools", 0, "keep so many tools in memory, that nobody calls")
 	serve.Main(func() http.Handler {
+		if *tools > 0 {
+			keep(*tools)
+		}
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			var req request
 			if err := json.NewDecoder(r.Body).Decode(&req); err != nil {
