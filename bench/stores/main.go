@@ -182,7 +182,7 @@ func measure(title string, s tasks.Store, sizes []int, fill func(n int)) {
 	fmt.Printf("\n%s\n\n%10s %12s %21s %21s %21s %14s\n", title, "waiting", "creations/s", "get p50/p99", "get, busy, p50/p99", "update→completed", "memory")
 	check(s.Join(context.Background(), "worker", time.Hour))
 	var empty int
-	var served []string // lines of the second table
+	var lines []string // lines of the second table
 	for _, size := range sizes {
 		fill(size)
 		created, busy := create(s)
@@ -196,11 +196,11 @@ func measure(title string, s tasks.Store, sizes []int, fill func(n int)) {
 		fmt.Printf("%10d %12.0f %21s %21s %21s %6d MB %+4d\n", size, created, quiet, busy, both, memory>>20, (memory-empty)>>20)
 		if size == sizes[0] || size == sizes[len(sizes)-1] {
 			created, got, both := engine(s)
-			served = append(served, fmt.Sprintf("%10d %12.0f %21s %21s\n", size, created, got, both))
+			lines = append(lines, fmt.Sprintf("%10d %12.0f %21s %21s\n", size, created, got, both))
 		}
 	}
-	fmt.Printf("\nThe same, served: tools/call to its handle, tasks/get, tasks/update to completed, over loopback\n\n%10s %12s %21s %21s\n%s",
-		"waiting", "creations/s", "get p50/p99", "update→completed", strings.Join(served, ""))
+	fmt.Printf("\nThe same, served over loopback: tools/call to its handle by %d clients, tasks/get, tasks/update to completed\n\n%10s %12s %21s %21s\n%s",
+		served, "waiting", "creations/s", "get p50/p99", "update→completed", strings.Join(lines, ""))
 }
 
 // create creates rows for a while, and reads meanwhile. At the end its rows expire, and are removed.

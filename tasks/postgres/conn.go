@@ -47,7 +47,7 @@ func (s *Store) call(ctx context.Context, name string, repeat bool, do func(cont
 			return s.noAnswer(name)
 		case errors.As(err, &answer) && !passing(answer.Code):
 			return fmt.Errorf("tasks/postgres: %s: %s: %w", name, s.where, err)
-		case time.Since(start) > patience || !(repeat || pgconn.SafeToRetry(err)):
+		case time.Since(start) > patience || !(repeat || pgconn.SafeToRetry(err) || answer != nil && rolledBack(answer.Code)):
 			return fmt.Errorf("tasks/postgres: %s: %w: %s: %w", name, tasks.ErrUnavailable, s.where, err)
 		}
 		select {
@@ -70,6 +70,9 @@ func passing(code string) bool {
 	}
 	return code == "25006" // read-only
 }
+
+// rolledBack reports whether an error of the server says that nothing has happened: a deadlock, say.
+func rolledBack(code string) bool { return code[:2] == "40" && code != "40003" } // 40003: it does not know
 
 // expected are the errors that leave everything as it was.
 func expected(err error) bool {

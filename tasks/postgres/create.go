@@ -3,8 +3,6 @@ package postgres
 import (
 	"context"
 	"errors"
-	"fmt"
-	"slices"
 	"sync"
 	"time"
 
@@ -13,107 +11,26 @@ import (
 	"github.com/elicit-go/elicit/tasks"
 )
 
-// A batch is the creations of one transaction, at most.
-const (
-	maxCreations = 64
-	maxBytes     = 8 << 20
-)
-
-// A creation is a row on its way.
-type creation struct {
-	row     tasks.Row
-	next    tasks.Next
-	limits  tasks.Limits
-	full    bool // there are as many rows as limits allow
-	created bool
-	stored  tasks.Row // if created
-	err     error
-	done    chan struct{}
-}
-
-// Create implements tasks.Store. What comes while a transaction is on its way goes into the next one, so that many share the
-// way and the wait for the disk; and the rows of an owner are counted one after the other.
+// Create implements tasks.Store. Creations are written one after the other, so that the rows of an owner are counted right.
 func (s *Store) Create(ctx context.Context, row tasks.Row, next tasks.Next, limits tasks.Limits) (tasks.Row, error) {
-	if ctx.Err() != nil {
-		return tasks.Row{}, fmt.Errorf("tasks/postgres: create: %w", context.Cause(ctx))
+	w := &write{row: row, next: next, limits: limits}
+	if err := s.do(ctx, &s.creations, w); err != nil {
+		return tasks.Row{}, err
 	}
-	row.Record = slices.Clone(row.Record) // it may be read when the caller has gone
-	c := &creation{row: row, next: next, limits: limits, done: make(chan struct{})}
-	late := time.NewTimer(timeout)
-	defer late.Stop()
-	queue := s.creations
-	for {
-		select {
-		case queue <- c:
-			queue = nil
-			continue
-		case <-c.done:
-			if c.err != nil {
-				return tasks.Row{}, c.err
-			}
-			if !c.created {
-				return s.notCreated(ctx, c)
-			}
-			return c.stored, nil
-		case <-s.ctx.Done():
-			return tasks.Row{}, fmt.Errorf("tasks/postgres: create: %w", tasks.ErrClosed)
-		case <-ctx.Done():
-			return tasks.Row{}, fmt.Errorf("tasks/postgres: create: %w", context.Cause(ctx))
-		case <-late.C:
-			return tasks.Row{}, s.noAnswer("create")
-		}
+	if !w.done {
+		return s.notCreated(ctx, w)
 	}
+	return w.stored, nil
 }
 
-// create stores what comes to be created, until the Store is closed.
-func (s *Store) create() {
-	for {
-		var first *creation
-		select {
-		case <-s.ctx.Done():
-			return
-		case first = <-s.creations:
-		}
-		batch, bytes := []*creation{first}, len(first.row.Record)
-	gathering:
-		for len(batch) < maxCreations && bytes < maxBytes {
-			select {
-			case c := <-s.creations:
-				batch, bytes = append(batch, c), bytes+len(c.row.Record)
-			default:
-				break gathering
-			}
-		}
-		s.store(batch)
-	}
-}
-
-// store stores a batch. Where the server refuses it each creation is tried on its own, so that one does not fail for another.
-func (s *Store) store(batch []*creation) {
-	err := s.call(s.ctx, "create", true, func(ctx context.Context, conn *pgx.Conn) error { return s.insert(ctx, conn, batch) })
-	if err != nil && len(batch) > 1 && !errors.Is(err, tasks.ErrUnavailable) && !errors.Is(err, tasks.ErrClosed) {
-		for _, c := range batch {
-			s.store([]*creation{c})
-		}
-		return
-	}
-	for _, c := range batch {
-		if c.err = err; err == nil && c.created {
-			s.total.add(1)
-			s.hint(tasks.Hint{ID: c.row.ID, Due: c.next.Due && c.next.After <= 0})
-		}
-		close(c.done)
-	}
-}
-
-// insert runs a batch in one transaction.
-func (s *Store) insert(ctx context.Context, conn *pgx.Conn, batch []*creation) (err error) {
+// insert creates the rows of a batch.
+func (s *Store) insert(ctx context.Context, conn *pgx.Conn, batch []*write) (err error) {
 	var statements pgx.Batch
-	for n, c := range batch {
-		if c.full, err = s.total.over(ctx, conn, n, c.limits.Total); err != nil {
+	for n, w := range batch {
+		if w.full, err = s.total.over(ctx, conn, n, w.limits.Total); err != nil {
 			return err
 		}
-		_, worker, due, claimed := place(c.next)
+		_, worker, due, claimed := place(w.next)
 		statements.Queue(`INSERT INTO elicit_task AS t
 				(id, owner, status, record, version, run, worker, due_at, attempts, ttl, created_at, updated_at, expires_at)
 			SELECT $1, $2, $3, $4, 1, $5::bigint, $6::text, now() + $7::bigint * interval '1 microsecond', $8::int, $9::bigint, now(), now(),
@@ -121,30 +38,30 @@ func (s *Store) insert(ctx context.Context, conn *pgx.Conn, batch []*creation) (
 			WHERE NOT $10::boolean AND ($11::int = 0 OR $11 > (SELECT count(*) FROM (SELECT FROM elicit_task t
 				WHERE owner = $2 AND status IN ('working', 'input_required') AND `+there+` LIMIT $11) AS open))
 			ON CONFLICT (id) DO NOTHING RETURNING `+columns,
-			c.row.ID, c.row.Owner, string(c.row.Status), blob(c.row.Record), claimed, worker, due, c.row.Attempts, micros(c.row.TTL), c.full, c.limits.Owner)
+			w.row.ID, w.row.Owner, string(w.row.Status), blob(w.row.Record), claimed, worker, due, w.row.Attempts, micros(w.row.TTL), w.full, w.limits.Owner)
 	}
-	results := conn.SendBatch(ctx, &statements)
-	for _, c := range batch {
-		err := scanRow(results.QueryRow(), &c.stored)
-		if c.created = err == nil; err != nil && !errors.Is(err, pgx.ErrNoRows) {
-			results.Close()
-			return err
+	if err := send(ctx, conn, batch, &statements); err != nil {
+		return err
+	}
+	for _, w := range batch {
+		if w.done {
+			s.total.add(1)
 		}
 	}
-	return results.Close() // the transaction ends here
+	return nil
 }
 
 // notCreated finds out why there is no new row.
-func (s *Store) notCreated(ctx context.Context, c *creation) (stored tasks.Row, err error) {
+func (s *Store) notCreated(ctx context.Context, w *write) (stored tasks.Row, err error) {
 	err = s.call(ctx, "create", true, func(ctx context.Context, conn *pgx.Conn) error {
 		var expired bool
-		err := scanRow(conn.QueryRow(ctx, "SELECT "+columns+", NOT "+there+" FROM elicit_task t WHERE id = $1", c.row.ID), &stored, &expired)
+		err := scanRow(conn.QueryRow(ctx, "SELECT "+columns+", NOT "+there+" FROM elicit_task t WHERE id = $1", w.row.ID), &stored, &expired)
 		switch {
-		case errors.Is(err, pgx.ErrNoRows) && c.full:
+		case errors.Is(err, pgx.ErrNoRows) && w.full:
 			return tasks.ErrTotalLimit
 		case errors.Is(err, pgx.ErrNoRows):
 			return tasks.ErrOwnerLimit
-		case err == nil && stored.Owner != c.row.Owner:
+		case err == nil && stored.Owner != w.row.Owner:
 			return tasks.ErrExists
 		case err == nil && expired:
 			return tasks.ErrNotFound

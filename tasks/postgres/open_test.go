@@ -3,9 +3,11 @@ package postgres_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"net/url"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -115,6 +117,64 @@ func TestLastingErrors(t *testing.T) {
 	_, err := s.Create(t.Context(), tasks.Row{ID: "not\x00text", Status: tasks.Working}, tasks.Next{}, tasks.Limits{})
 	if err == nil || errors.Is(err, tasks.ErrUnavailable) || !strings.Contains(err.Error(), "tasks/postgres: create: ") {
 		t.Errorf("Create of an id that is not text: %v", err)
+	}
+}
+
+// A write that the server refuses, or whose row somebody holds, fails alone.
+func TestOneOfManyWrites(t *testing.T) {
+	t.Parallel()
+	url := pgtest.URL(t)
+	s := openStore(t, url)
+	defer s.Close()
+	ctx := t.Context()
+	const n = 20
+	create := func(prefix string, bad string) (rows [n]tasks.Row, errs [n]error) {
+		var wg sync.WaitGroup
+		for i := range n {
+			wg.Go(func() {
+				row := tasks.Row{ID: fmt.Sprint(prefix, i), Status: tasks.Working}
+				if i == 7 {
+					row.ID += bad
+				}
+				rows[i], errs[i] = s.Create(ctx, row, tasks.Next{}, tasks.Limits{})
+			})
+		}
+		wg.Wait()
+		return rows, errs
+	}
+	_, errs := create("a", "\x00")
+	for i, err := range errs {
+		if (err != nil) != (i == 7) {
+			t.Errorf("creation %d: %v", i, err)
+		}
+	}
+	rows, errs := create("b", "")
+	if err := errors.Join(errs[:]...); err != nil {
+		t.Fatal(err)
+	}
+	holder, err := pgx.Connect(ctx, url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer holder.Close(context.Background())
+	if _, err := holder.Exec(ctx, "BEGIN; SELECT FROM elicit_task WHERE id = 'b7' FOR UPDATE"); err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	for i, row := range rows {
+		wg.Go(func() { _, errs[i] = s.Put(ctx, nil, row, tasks.Next{}) })
+	}
+	wg.Wait()
+	for i, err := range errs {
+		if (err != nil) != (i == 7) || err != nil && !errors.Is(err, tasks.ErrUnavailable) {
+			t.Errorf("put %d beside a row that is held: %v", i, err)
+		}
+	}
+	if _, err := holder.Exec(ctx, "COMMIT"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Put(ctx, nil, rows[7], tasks.Next{}); err != nil {
+		t.Errorf("put of a row that is held no more: %v", err)
 	}
 }
 

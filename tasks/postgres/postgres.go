@@ -48,7 +48,8 @@ type Store struct {
 	config    *pgx.ConnConfig
 	where     string // for errors: host, port and database
 	name      string // of this Store among those that listen
-	creations chan *creation
+	creations queue
+	puts      queue
 	total     total
 	hints     *lossy.Chan[tasks.Hint]
 	notify    chan tasks.Hint
@@ -66,7 +67,7 @@ func Open(ctx context.Context, connString string) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{config: config.ConnConfig.Copy(), where: where(config.ConnConfig), name: rand.Text(), creations: make(chan *creation),
+	s := &Store{config: config.ConnConfig.Copy(), where: where(config.ConnConfig), name: rand.Text(),
 		hints: lossy.New[tasks.Hint](1 << 10), notify: make(chan tasks.Hint, 1<<10)}
 	if _, _, err := migrate(ctx, s.config); err != nil {
 		return nil, fmt.Errorf("tasks/postgres: open %s: %w", s.where, err)
@@ -76,8 +77,11 @@ func Open(ctx context.Context, connString string) (*Store, error) {
 	}
 	var cancel context.CancelFunc
 	s.ctx, cancel = context.WithCancel(context.Background())
+	s.creations = queue{name: "create", repeat: true, store: s.insert, writes: make(chan *write)}
+	s.puts = queue{name: "put", store: s.update, writes: make(chan *write)}
 	var loops sync.WaitGroup
-	loops.Go(s.create)
+	loops.Go(func() { s.run(&s.creations) })
+	loops.Go(func() { s.run(&s.puts) })
 	loops.Go(s.tell)
 	loops.Go(s.listen)
 	s.close = sync.OnceValue(func() error {
@@ -125,13 +129,14 @@ func parse(connString string) (*pgxpool.Config, error) {
 	return config, nil
 }
 
-// prepare has the server notice that a client is gone, whose locks would hold up others; use the indexes of tables that were
+// prepare has the server notice that a client is gone, whose locks would hold up others; wait no longer than a second for a
+// lock, since a batch of writes waits together; use the indexes of tables that were
 // empty when it last looked, which plans that are kept would not; and compile no plans, which takes a second, and which it
 // thinks worth it where it has no index to use.
 func prepare(ctx context.Context, conn *pgx.Conn) error {
 	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
-	_, err := conn.Exec(ctx, "SET statement_timeout = '10s'; SET idle_in_transaction_session_timeout = '10s';"+
+	_, err := conn.Exec(ctx, "SET statement_timeout = '10s'; SET idle_in_transaction_session_timeout = '10s'; SET lock_timeout = '1s';"+
 		"SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3; SET enable_seqscan = off; SET jit = off")
 	return err
 }

@@ -79,14 +79,34 @@ func get(ctx context.Context, conn *pgx.Conn, id string, row *tasks.Row) error {
 }
 
 // Put implements tasks.Store.
-func (s *Store) Put(ctx context.Context, fence *tasks.Fence, row tasks.Row, next tasks.Next) (stored tasks.Row, err error) {
-	by := tasks.Fence{ID: row.ID}
-	if fence != nil {
-		by.Run, by.Worker = fence.Run, fence.Worker
+func (s *Store) Put(ctx context.Context, fence *tasks.Fence, row tasks.Row, next tasks.Next) (tasks.Row, error) {
+	w := &write{row: row, next: next, fence: fence}
+	if err := s.do(ctx, &s.puts, w); err != nil {
+		return tasks.Row{}, err
 	}
-	err = s.call(ctx, "put", false, func(ctx context.Context, conn *pgx.Conn) error {
-		stays, worker, due, claimed := place(next)
-		err := scanRow(conn.QueryRow(ctx, `UPDATE elicit_task t SET status = $1, record = $2, attempts = $3, ttl = $4::bigint,
+	if w.done {
+		return w.stored, nil
+	}
+	there, err := s.Get(ctx, row.ID)
+	switch {
+	case err != nil:
+		return tasks.Row{}, err
+	case fence != nil && there.Fence() != (tasks.Fence{ID: row.ID, Run: fence.Run, Worker: fence.Worker}):
+		return tasks.Row{}, tasks.ErrFenced
+	}
+	return tasks.Row{}, tasks.ErrConflict
+}
+
+// update writes the rows of a batch that there are already.
+func (s *Store) update(ctx context.Context, conn *pgx.Conn, batch []*write) error {
+	var statements pgx.Batch
+	for _, w := range batch {
+		var by tasks.Fence
+		if w.fence != nil {
+			by = *w.fence
+		}
+		stays, worker, due, claimed := place(w.next)
+		statements.Queue(`UPDATE elicit_task t SET status = $1, record = $2, attempts = $3, ttl = $4::bigint,
 				expires_at = CASE WHEN $4 > 0 THEN t.created_at + $4 * interval '1 microsecond' END,
 				version = t.version + 1, updated_at = now(),
 				worker = CASE WHEN $5::boolean THEN t.worker ELSE $6 END,
@@ -94,24 +114,10 @@ func (s *Store) Put(ctx context.Context, fence *tasks.Fence, row tasks.Row, next
 				run = t.run + $8
 			WHERE id = $9 AND version = $10 AND `+there+` AND ($11::boolean OR (run = $12 AND worker = $13))
 			RETURNING `+columns,
-			string(row.Status), blob(row.Record), row.Attempts, micros(row.TTL), stays, worker, due, claimed,
-			row.ID, row.Version, fence == nil, by.Run, by.Worker), &stored)
-		if !errors.Is(err, pgx.ErrNoRows) {
-			return err
-		}
-		switch err := get(ctx, conn, row.ID, &stored); {
-		case err != nil:
-			return err
-		case fence != nil && stored.Fence() != by:
-			return tasks.ErrFenced
-		}
-		return tasks.ErrConflict
-	})
-	if err != nil {
-		return tasks.Row{}, err
+			string(w.row.Status), blob(w.row.Record), w.row.Attempts, micros(w.row.TTL), stays, worker, due, claimed,
+			w.row.ID, w.row.Version, w.fence == nil, by.Run, by.Worker)
 	}
-	s.hint(tasks.Hint{ID: row.ID, Due: next.Due && next.After <= 0})
-	return stored, nil
+	return send(ctx, conn, batch, &statements)
 }
 
 // Purge implements tasks.Store.

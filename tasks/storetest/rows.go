@@ -44,6 +44,67 @@ var rowTests = map[string]func(*testing.T, *place){
 		_, err := s.Get(ctx(t), "other")
 		wantErr(t, "Get of an unknown id", err, tasks.ErrNotFound)
 	},
+	"Put/together": func(t *testing.T, p *place) {
+		// Each write has its own outcome, whatever comes with it.
+		s := p.open()
+		const n = 100
+		rows := make([]tasks.Row, n)
+		for i := range rows {
+			rows[i] = s.create(newRow(fmt.Sprint("row", i)), tasks.Next{Worker: "w"})
+		}
+		errs := make([]error, n)
+		stored := make([]tasks.Row, n)
+		var wg sync.WaitGroup
+		for i, row := range rows {
+			wg.Go(func() {
+				row.Status, row.Record = tasks.Completed, []byte(fmt.Sprint("result", i))
+				fence := row.Fence()
+				switch i % 5 {
+				case 1:
+					row.ID = "unknown" + row.ID
+					fence.ID = row.ID
+				case 2:
+					row.Version++
+				case 3:
+					fence.Worker = "other"
+				case 4: // twice at once, of which one is too late
+					again := make(chan error)
+					go func() {
+						_, err := s.Put(ctx(t), &fence, row, tasks.Next{Rest: true})
+						again <- err
+					}()
+					stored[i], errs[i] = s.Put(ctx(t), &fence, row, tasks.Next{Rest: true})
+					if err := <-again; (err == nil) == (errs[i] == nil) {
+						t.Errorf("two writes at once of %s: %v and %v", row.ID, errs[i], err)
+					} else if err == nil {
+						stored[i], errs[i] = s.get(row.ID), nil
+					}
+					return
+				}
+				stored[i], errs[i] = s.Put(ctx(t), &fence, row, tasks.Next{Rest: true})
+			})
+		}
+		wg.Wait()
+		for i, row := range rows {
+			got := s.get(row.ID)
+			switch i % 5 {
+			case 0, 4:
+				s.ok("Put of "+row.ID, errs[i])
+				same(t, "what Put returned of "+row.ID, stored[i], got)
+				if got.Status != tasks.Completed || string(got.Record) != fmt.Sprint("result", i) || got.Version != row.Version+1 {
+					t.Errorf("after Put, %s is %+v", row.ID, got)
+				}
+				continue
+			case 1:
+				wantErr(t, "Put of an unknown id", errs[i], tasks.ErrNotFound)
+			case 2:
+				wantErr(t, "Put of a version that is not the row's", errs[i], tasks.ErrConflict)
+			case 3:
+				wantErr(t, "Put of another worker", errs[i], tasks.ErrFenced)
+			}
+			same(t, "after a Put that failed", got, row)
+		}
+	},
 	"Create/repeated": func(t *testing.T, p *place) {
 		s := p.open()
 		first := s.create(newRow("a"), tasks.Next{Worker: "w"})
