@@ -138,9 +138,12 @@ soak: postgresql ## What make race takes briefly in internal/e2e/soak, at full l
 BENCH := bench/servers/typescript
 BENCHFLAGS ?=
 
-.PHONY: bench
-bench: ## Compare the host with its peers, on a machine that does nothing else (BENCHFLAGS="-runs 7")
+.PHONY: bench-node
+bench-node:
 	@cmp -s $(BENCH)/package-lock.json $(BENCH)/node_modules/.installed.json || { printf '\n=== npm ci\n'; npm --prefix $(BENCH) ci --loglevel=error && cp $(BENCH)/package-lock.json $(BENCH)/node_modules/.installed.json; }
+
+.PHONY: bench
+bench: bench-node ## Compare the host with its peers, on a machine that does nothing else (BENCHFLAGS="-runs 7")
 	go run ./bench $(BENCHFLAGS)
 
 .PHONY: bench-lint
@@ -148,7 +151,7 @@ bench-lint: ## Time elicit vet beside go vet; its output is in bench/lint.txt
 	bench/lint.sh
 
 .PHONY: bench-stores
-bench-stores: postgresql ## Measure the stores of tasks as they grow, on a machine that does nothing else: bench/tasks-stores.txt
+bench-stores: postgresql bench-node ## Measure the stores of tasks as they grow, on a machine that does nothing else: bench/tasks-stores.txt
 	go run ./bench/stores | tee bench/tasks-stores.txt
 
 .PHONY: clean

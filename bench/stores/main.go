@@ -31,7 +31,7 @@ import (
 var (
 	seconds   = flag.Duration("for", 5*time.Second, "how long creations are measured")
 	rowsLite  = flag.Int("sqlite", 100_000, "waiting rows in SQLite, at most; 0 leaves it out")
-	rowsPeer  = flag.Int("peer", 100_000, "waiting tasks in mcp-go, at most; 0 leaves it out")
+	rowsPeer  = flag.Int("peer", 100_000, "waiting tasks in mcp-go and the TypeScript SDK, at most; 0 leaves them out")
 	rowsLarge = flag.Int("postgres", 1_000_000, "waiting rows in PostgreSQL, at most; 0 leaves it out")
 )
 
@@ -64,6 +64,7 @@ that has the store, which is also the load, after a collection; "+" is over the 
 	}
 	if *rowsPeer > 0 {
 		measurePeer(sizes(*rowsPeer))
+		measureTypeScript(sizes(*rowsPeer))
 	}
 }
 

@@ -3,12 +3,19 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"log"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/elicit-go/elicit/bench/internal/peer"
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 )
@@ -78,6 +85,44 @@ func measurePeer(sizes []int) {
 		}
 		fmt.Printf("%10d %12.0f %21s %6d MB %+4d\n", size, perSecond, gets, memory>>20, (memory-empty)>>20)
 	}
+}
+
+// measureTypeScript measures the tasks of the TypeScript SDK, which are in memory too.
+func measureTypeScript(sizes []int) {
+	fmt.Printf("\nTypeScript SDK 1.32.2 on Node %s, in memory, lost with the process; without HTTP\n\n%10s %12s %21s %14s\n", peer.NodeVersion(), "waiting", "creations/s", "get p50/p99", "memory")
+	check(peer.Installed())
+	args := []string{"--expose-gc", filepath.Join(peer.Dir(), "servers", peer.TypeScript, "tasks.js")}
+	for _, size := range sizes {
+		args = append(args, strconv.Itoa(size))
+	}
+	node := exec.Command("node", args...)
+	node.Stderr = os.Stderr
+	out, err := node.StdoutPipe()
+	check(err)
+	check(node.Start())
+	empty := 0
+	for d := json.NewDecoder(out); ; {
+		var x struct {
+			Size     int
+			Created  float64
+			Gets     []float64 // ms
+			Resident int
+		}
+		if err := d.Decode(&x); errors.Is(err, io.EOF) {
+			break
+		} else {
+			check(err)
+		}
+		var gets latency
+		for _, ms := range x.Gets {
+			gets = append(gets, time.Duration(ms*float64(time.Millisecond)))
+		}
+		if empty == 0 {
+			empty = x.Resident
+		}
+		fmt.Printf("%10d %12.0f %21s %6d MB %+4d\n", x.Size, x.Created, gets, x.Resident>>20, (x.Resident-empty)>>20)
+	}
+	check(node.Wait())
 }
 
 type peerSession struct {
