@@ -134,7 +134,7 @@ func (c *connect) store(ctx context.Context, v *visit, g grant) error {
 		return nil
 	}
 	p, key := v.pages, valueEntry(v.ticket.Value)
-	if err := p.put(ctx, key, plain, g.ends()); err != nil {
+	if err := p.put(ctx, Entry{Key: key, Owner: v.ticket.owner(), Expires: g.ends()}, plain); err != nil {
 		return err
 	}
 	if !v.complete([]byte{}, nil) { // the question was declined meanwhile, here or at the client
@@ -299,7 +299,7 @@ func (c *connect) completeAs(ctx context.Context, p *Pages, t *ticket, value any
 		return err
 	}
 	if t.User != nobody {
-		if err := p.put(ctx, valueEntry(t.Value), plain, g.ends()); err != nil {
+		if err := p.put(ctx, Entry{Key: valueEntry(t.Value), Owner: t.owner(), Expires: g.ends()}, plain); err != nil {
 			return err
 		}
 		plain = []byte{}

@@ -193,10 +193,10 @@ func (c *connect) post(v *visit) {
 	state := rand.Text() + rand.Text()
 	plain, err := json.Marshal(a)
 	if err == nil {
-		_, err = p.add(v.r.Context(), stateEntry(state), plain, a.Expires)
+		_, err = p.add(v.r.Context(), Entry{Key: stateEntry(state), Owner: v.ticket.owner(), Expires: a.Expires}, plain)
 	}
 	if err != nil {
-		v.broken(err)
+		v.broken(p.vaultFailed(v.r.Context(), err))
 		return
 	}
 	opts := []oauth2.AuthCodeOption{oauth2.S256ChallengeOption(a.Verifier), c.redirectURI(v.base)}

@@ -198,7 +198,7 @@ func (at slot) lock(ctx context.Context) (unlock func(), _ error) {
 		p.refreshing.mu.Unlock()
 		close(busy)
 	}
-	e, err := p.seal("l:"+at.key, []byte(rand.Text()), p.shop.Now().Add(refreshLock)) // of no other instance: see remove
+	e, err := p.seal(Entry{Key: "l:" + at.key, Expires: p.shop.Now().Add(refreshLock)}, []byte(rand.Text())) // of no other instance: see remove
 	first := false
 	if err == nil {
 		first, err = p.opts.Vault.Add(ctx, e)

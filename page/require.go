@@ -19,27 +19,48 @@ const (
 	accepted byte = 1 + iota
 	declined
 	ended // the call has ended; the value is gone
+	lost  // is never stored: the entry is there, and cannot be read
 )
 
 // outcome is what became of a ticket so far; the zero outcome for nothing.
 func (p *Pages) outcome(ctx context.Context, t *ticket) (o outcome, err error) {
-	s, err := p.load(ctx, outcomeEntry(t))
-	if err != nil || s == nil || len(s.plain) == 0 {
+	e, err := p.find(ctx, outcomeEntry(t))
+	if err != nil || e == nil {
 		return o, err
 	}
-	return outcome{s.plain[0], s.plain[1:]}, nil
+	if s := p.open(ctx, *e); s != nil && len(s.plain) > 0 {
+		return outcome{s.plain[0], s.plain[1:]}, nil
+	}
+	return outcome{action: lost}, nil
 }
 
-// conclude stores what became of a ticket, and wakes who waits for it. It is false if something else did before. If it is the
-// first, then is run before anybody is woken.
+// conclude stores what became of a ticket on its page, and wakes who waits for it. It is false if something else did before.
+// If it is the first, then is run before anybody is woken.
 func (p *Pages) conclude(ctx context.Context, t *ticket, action byte, value []byte, then func(context.Context) error) (bool, error) {
-	ctx = context.WithoutCancel(ctx) // half of it would be worse
-
 	until := t.Expires
 	if now := p.shop.Now(); now.After(until) {
 		until = now
 	}
-	first, err := p.add(ctx, outcomeEntry(t), append([]byte{action}, value...), until.Add(p.shop.MaxAge))
+	return p.concludeAs(ctx, t, Entry{Owner: t.owner(), Expires: until.Add(p.shop.MaxAge)}, action, value, then)
+}
+
+// close is conclude for a call that knows by itself what became of its question: all that is left is that the link is not to
+// be used any more. Where its user's programs have closed more links than anybody needs, it is left to expire.
+func (p *Pages) close(ctx context.Context, t *ticket, action byte) (bool, error) {
+	if p.expired(t) {
+		return true, nil
+	}
+	first, err := p.concludeAs(ctx, t, Entry{Owner: t.closer(), Expires: t.Expires}, action, nil, nil)
+	if errors.Is(err, ErrVaultFull) {
+		return true, nil
+	}
+	return first, err
+}
+
+func (p *Pages) concludeAs(ctx context.Context, t *ticket, e Entry, action byte, value []byte, then func(context.Context) error) (bool, error) {
+	ctx = context.WithoutCancel(ctx) // half of it would be worse
+	e.Key = outcomeEntry(t)
+	first, err := p.add(ctx, e, append([]byte{action}, value...))
 	if err != nil {
 		return false, p.vaultFailed(ctx, err)
 	}
@@ -51,7 +72,7 @@ func (p *Pages) conclude(ctx context.Context, t *ticket, action byte, value []by
 			p.shop.Logger.ErrorContext(ctx, "page: an answer cannot be remembered", "key", t.Key, "name", t.Name, "error", err)
 		}
 	}
-	p.waiting.wake(outcomeEntry(t))
+	p.waiting.wake(e.Key)
 	if t.Task != "" && action != ended {
 		p.shop.Wake(ctx, t.Task)
 	}
@@ -181,7 +202,7 @@ func (p seam) Refused(ctx context.Context, a *tool.Asking) error {
 	if t == nil {
 		return nil
 	}
-	_, err := p.conclude(ctx, t, declined, nil, nil)
+	_, err := p.close(ctx, t, declined)
 	return err
 }
 
@@ -214,23 +235,23 @@ func (p *Pages) forget(ctx context.Context, t *ticket) error {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	for range 4 {
-		s, err := p.load(ctx, outcomeEntry(t))
+		e, err := p.find(ctx, outcomeEntry(t))
 		if err != nil {
 			return err
 		}
-		if s == nil {
-			if p.expired(t) {
-				return nil
-			}
-			if first, err := p.conclude(ctx, t, ended, nil, nil); first || err != nil {
+		if e == nil {
+			if first, err := p.close(ctx, t, ended); first || err != nil {
 				return err
 			}
 			continue
 		}
-		if s.plain[0] != accepted {
+		s := p.open(ctx, *e)
+		if s == nil {
+			s = &stored{Entry: *e}
+		} else if len(s.plain) > 0 && s.plain[0] != accepted {
 			return nil
 		}
-		if ok, err := p.swap(ctx, s, []byte{ended}, s.Expires); ok || err != nil {
+		if ok, err := p.swap(ctx, s, []byte{ended}, t.Expires); ok || err != nil {
 			return err
 		}
 	}

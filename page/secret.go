@@ -162,7 +162,7 @@ func (s *secret) keep(ctx context.Context, p *Pages, t *ticket, content []byte) 
 	if s.remember == 0 || t.User == (state.Digest{}) {
 		return nil
 	}
-	return p.put(ctx, valueEntry(t.Value), content, p.shop.Now().Add(s.remember))
+	return p.put(ctx, Entry{Key: valueEntry(t.Value), Owner: t.owner(), Expires: p.shop.Now().Add(s.remember)}, content)
 }
 
 // completeAs implements completer.

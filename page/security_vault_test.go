@@ -1,6 +1,8 @@
 package page_test
 
 import (
+	"bytes"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -76,6 +78,86 @@ func TestSecurity23EntriesDoNotMove(t *testing.T) {
 	if logs := s.logs.String(); !strings.Contains(logs, "cannot be opened") {
 		t.Error("the log does not tell")
 	}
+}
+
+// What a page stored, and does not open any more, is said on the page and to the log, and the call asks anew, by another link.
+func TestSecurity23LostAnswer(t *testing.T) {
+	other := []byte("another secret, of thirty-two bytes")
+	for name, lose := range map[string]func(t *testing.T, r *recorder, start func(...[]byte) *site) *site{
+		"its secret was taken away": func(_ *testing.T, _ *recorder, start func(...[]byte) *site) *site {
+			return start(testSecret) // the page was served by an instance with a newer one
+		},
+		"somebody changed it": func(t *testing.T, r *recorder, start func(...[]byte) *site) *site {
+			for _, e := range r.all {
+				changed := e
+				changed.Sealed = bytes.Clone(e.Sealed)
+				changed.Sealed[len(changed.Sealed)-1] ^= 1
+				if ok, err := r.Vault.Replace(t.Context(), e, changed); !ok || err != nil {
+					t.Fatal(ok, err)
+				}
+			}
+			return start(other, testSecret)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := &recorder{Vault: page.NewMemoryVault()}
+			var s *site
+			start := func(secrets ...[]byte) *site {
+				s = newSite(t, setup{tools: weather, users: true, after: s, page: page.Options{Vault: r}, elicit: elicit.Options{Secrets: secrets}})
+				return s
+			}
+			start(testSecret)
+			asked := s.call("ann", "Keyed", nil, nil)
+			link := asked.link(t, "apiKey")
+			v := visit(t, "ann")
+			form := v.get(link)
+			start(other, testSecret)
+			v.press(v.get(link), "send", "the first key").says(t, 200, "Done")
+			lose(t, r, start)
+
+			for what, p := range map[string]*view{"the link": v.get(link), "the back button": v.post(form, "send", "the second key")} {
+				p.says(t, http.StatusGone, "This link is of no use any more", "can no longer read it", "you get a new link there")
+				if strings.Contains(p.body, "<form") || strings.Contains(p.body, "answered before") {
+					t.Errorf("%s: %s", what, p.body)
+				}
+			}
+			again := s.call("ann", "Keyed", asked, map[string]string{"apiKey": "accept"})
+			if again.link(t, "apiKey") == link {
+				t.Fatal("asked by the same link")
+			}
+			v.press(v.get(again.link(t, "apiKey")), "send", "12345678").says(t, 200, "Done")
+			for _, before := range []*round{again, nil} {
+				if got := s.call("ann", "Keyed", before, map[string]string{"apiKey": "accept"}).text(); got != "Sunny ********." {
+					t.Errorf("got %s", got)
+				}
+			}
+			logs := s.logs.String()
+			if !strings.Contains(logs, "cannot be opened") || strings.Contains(logs, "first key") || strings.Contains(logs, "second key") || strings.Contains(logs, "12345678") {
+				t.Errorf("the log says %s", logs)
+			}
+		})
+	}
+}
+
+// A call that ends closes its link, also where an answer is there that nobody can read.
+func TestSecurity23LostAnswerEnds(t *testing.T) {
+	r := &recorder{Vault: page.NewMemoryVault()}
+	s := newSite(t, setup{tools: weather, page: page.Options{Vault: r}})
+	asked := s.call("", "Forecast", nil, nil)
+	v := visit(t, "")
+	v.press(v.get(asked.link(t, "credentials")), "send", "ann", "12345678").says(t, 200, "Done")
+	broken := r.all[0]
+	broken.Sealed = []byte("no entry")
+	if ok, err := r.Vault.Replace(t.Context(), r.all[0], broken); !ok || err != nil {
+		t.Fatal(ok, err)
+	}
+	if got := s.call("", "Forecast", asked, map[string]string{"credentials": "decline"}).text(); got != "No forecast: decline." {
+		t.Errorf("got %s", got)
+	}
+	if logs := s.logs.String(); strings.Contains(logs, "is still in the vault") || strings.Contains(logs, "too many at once") {
+		t.Errorf("the log says %s", logs)
+	}
+	v.get(asked.link(t, "credentials")).says(t, 200, "Done")
 }
 
 // Secrets are replaced without asking anybody again: what is read is sealed anew, and the start tells what is still needed.

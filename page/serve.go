@@ -8,6 +8,7 @@ import (
 	_ "embed"
 	"encoding/base64"
 	"encoding/binary"
+	"errors"
 	"html/template"
 	"net/http"
 	"net/url"
@@ -180,23 +181,34 @@ func (v *visit) enter(t *ticket, token string) bool {
 	case o.action == 0 && !v.pages.expired(t):
 		return true
 	}
+	v.over(o)
+	return false
+}
+
+// over says that a link cannot be used any more: by what became of it, or as it has expired.
+func (v *visit) over(o outcome) {
 	status := http.StatusOK
 	if v.is(http.MethodPost) {
 		status = http.StatusConflict
 	}
-	switch {
-	case o.action == declined:
+	switch o.action {
+	case 0:
+		v.fail(http.StatusGone, "This link has expired", "Nothing was sent. Go back to where you were asked: you get a new link there.")
+	case declined:
 		v.page(status, &view{Kind: "done", Title: "Declined", Text: "Nothing was sent. You can close this page."})
-	case o.action != 0:
+	case lost:
+		text := "Something was sent by this link before, and the server can no longer read it."
+		if status == http.StatusConflict {
+			text += " What you sent now was not taken."
+		}
+		v.fail(http.StatusGone, "This link is of no use any more", text+" Go back to where you were asked, or run the tool again: you get a new link there.")
+	default:
 		text := "The server has what it asked for. You can close this page."
 		if status == http.StatusConflict {
 			text = "This question was answered before, and what you sent now was not taken. You can close this page."
 		}
 		v.page(status, &view{Kind: "done", Title: "Done", Text: text})
-	default:
-		v.fail(http.StatusGone, "This link has expired", "Nothing was sent. Go back to where you were asked: you get a new link there.")
 	}
-	return false
 }
 
 var redirectShape = (&tool.Redirect{}).Shape()
@@ -240,7 +252,12 @@ func (v *visit) conclude(action byte, value []byte, then func(context.Context) e
 		v.broken(err)
 		return false
 	case !first:
-		v.page(http.StatusConflict, &view{Kind: "done", Title: "Done", Text: "This question was answered before, and what you sent now was not taken. You can close this page."})
+		o, err := v.pages.outcome(v.r.Context(), v.ticket)
+		if err != nil {
+			v.broken(err)
+			return false
+		}
+		v.over(o)
 		return false
 	}
 	what := "completed"
@@ -303,6 +320,10 @@ func (v *visit) fail(status int, title, text string) {
 
 // broken is fail for what is not the visitor's fault.
 func (v *visit) broken(err error) {
+	if errors.Is(err, ErrVaultFull) { // the log has it
+		v.fail(http.StatusServiceUnavailable, "There is no room for more at the moment", "Nothing was sent. Much was sent by you, or by others, in a short time: try again later, or tell whoever runs the server.")
+		return
+	}
 	v.pages.shop.Logger.ErrorContext(v.r.Context(), "page: a page failed", "error", err)
 	v.fail(http.StatusInternalServerError, "Something went wrong", "It is not your fault, and nothing was sent. Try again in a while.")
 }

@@ -23,29 +23,40 @@ type stored struct {
 	plain []byte
 }
 
-var errFull = errors.New("more than an entry of the vault may hold")
+var errTooLong = errors.New("more than an entry of the vault may hold")
 
-func (p *Pages) seal(key string, plain []byte, expires time.Time) (Entry, error) {
-	sealed, err := p.shop.Ring.SealAt(state.VaultPurpose, place(key), plain)
+// seal makes an entry of key, owner and expiry hold plain.
+func (p *Pages) seal(e Entry, plain []byte) (Entry, error) {
+	sealed, err := p.shop.Ring.SealAt(state.VaultPurpose, place(e.Key), plain)
 	switch {
 	case err != nil:
 		return Entry{}, err
 	case len(sealed) > maxSealed:
-		return Entry{}, errFull
+		return Entry{}, errTooLong
 	}
-	return Entry{Key: key, Secret: state.KID(sealed), Sealed: sealed, Expires: expires}, nil
+	e.Secret, e.Sealed = state.KID(sealed), sealed
+	return e, nil
 }
 
 // load reads an entry, and seals it anew if its secret is not the newest. What cannot be opened is as good as absent: the
 // person is asked again.
 func (p *Pages) load(ctx context.Context, key string) (*stored, error) {
+	e, err := p.find(ctx, key)
+	if err != nil || e == nil {
+		return nil, err
+	}
+	return p.open(ctx, *e), nil
+}
+
+// find is an entry, which is perhaps not to be opened; nil for none.
+func (p *Pages) find(ctx context.Context, key string) (*Entry, error) {
 	es, err := p.opts.Vault.Find(ctx, key)
 	if err != nil {
 		return nil, p.vaultFailed(ctx, err)
 	}
 	for _, e := range es {
 		if e.Key == key && e.Expires.After(p.shop.Now()) {
-			return p.open(ctx, e), nil
+			return &e, nil
 		}
 	}
 	return nil, nil
@@ -53,6 +64,10 @@ func (p *Pages) load(ctx context.Context, key string) (*stored, error) {
 
 // vaultFailed is an error of the vault as the model may read it. The log has all of it.
 func (p *Pages) vaultFailed(ctx context.Context, err error) error {
+	if errors.Is(err, ErrVaultFull) {
+		p.shop.Logger.WarnContext(ctx, "page: the vault takes no more", "error", err)
+		return ErrVaultFull
+	}
 	p.shop.Logger.ErrorContext(ctx, "page: the vault failed", "error", err)
 	return errVault
 }
@@ -66,7 +81,7 @@ func (p *Pages) open(ctx context.Context, e Entry) *stored {
 		return nil
 	}
 	if p.shop.Ring.Index(e.Secret) != 0 {
-		if n, err := p.seal(e.Key, plain, e.Expires); err == nil {
+		if n, err := p.seal(e, plain); err == nil {
 			if ok, err := p.opts.Vault.Replace(ctx, e, n); err != nil {
 				p.shop.Logger.WarnContext(ctx, "page: an entry of the vault could not be sealed under the newest secret", "error", err)
 			} else if ok {
@@ -78,8 +93,8 @@ func (p *Pages) open(ctx context.Context, e Entry) *stored {
 }
 
 // add stores an entry unless there is one, and reports whether it did.
-func (p *Pages) add(ctx context.Context, key string, plain []byte, expires time.Time) (bool, error) {
-	e, err := p.seal(key, plain, expires)
+func (p *Pages) add(ctx context.Context, e Entry, plain []byte) (bool, error) {
+	e, err := p.seal(e, plain)
 	if err != nil {
 		return false, err
 	}
@@ -87,8 +102,8 @@ func (p *Pages) add(ctx context.Context, key string, plain []byte, expires time.
 }
 
 // put stores an entry, in place of the one that may be there.
-func (p *Pages) put(ctx context.Context, key string, plain []byte, expires time.Time) error {
-	e, err := p.seal(key, plain, expires)
+func (p *Pages) put(ctx context.Context, e Entry, plain []byte) error {
+	e, err := p.seal(e, plain)
 	if err != nil {
 		return err
 	}
@@ -96,12 +111,12 @@ func (p *Pages) put(ctx context.Context, key string, plain []byte, expires time.
 		if ok, err := p.opts.Vault.Add(ctx, e); ok || err != nil {
 			return err
 		}
-		olds, err := p.opts.Vault.Find(ctx, key)
+		olds, err := p.opts.Vault.Find(ctx, e.Key)
 		if err != nil {
 			return err
 		}
 		for _, old := range olds {
-			if old.Key != key {
+			if old.Key != e.Key {
 				continue
 			}
 			if ok, err := p.opts.Vault.Replace(ctx, old, e); ok || err != nil {
@@ -114,7 +129,9 @@ func (p *Pages) put(ctx context.Context, key string, plain []byte, expires time.
 
 // swap stores plain in place of an entry, if nobody changed it since it was loaded, and reports whether it did.
 func (p *Pages) swap(ctx context.Context, old *stored, plain []byte, expires time.Time) (bool, error) {
-	e, err := p.seal(old.Key, plain, expires)
+	e := old.Entry
+	e.Expires = expires
+	e, err := p.seal(e, plain)
 	if err != nil {
 		return false, err
 	}

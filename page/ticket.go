@@ -88,6 +88,22 @@ func parseTicket(b []byte) (*ticket, error) {
 // id is the ticket's name in the vault, and the elicitationId of older clients.
 func (t *ticket) id() string { return hex.EncodeToString(t.ID[:]) }
 
+// owner is whose the entries are that are made for a ticket on its page: the user's, whatever runs for them. On one's own
+// machine there is nobody to be kept from.
+func (t *ticket) owner() string {
+	if t.User == nobody {
+		return ""
+	}
+	return hex.EncodeToString(t.User[:])
+}
+
+// closer owns what the calls of a user close by themselves, apart: a program that asks and declines for ever leaves its user
+// room on the pages.
+func (t *ticket) closer() string {
+	d := state.DigestOf("closed", string(t.User[:]))
+	return hex.EncodeToString(d[:])
+}
+
 // userDigest is who was asked, or is at the browser; the zero Digest for nobody.
 func userDigest(issuer, subject string) (d state.Digest) {
 	if issuer == "" && subject == "" {

@@ -80,6 +80,12 @@ type Reply struct {
 	URL  string
 }
 
+// What a vault of ours keeps of one owner, at most. An owner is a user, whatever they run: who enters more is no person.
+const (
+	OwnerEntries = 2048
+	OwnerBytes   = 4 << 20
+)
+
 // A PageError says what is wrong with a question, or with how the pages are set up: the author's to mend.
 type PageError struct{ Text string }
 

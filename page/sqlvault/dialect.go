@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"strconv"
 	"strings"
+
+	"github.com/elicit-go/elicit/internal/tool"
 )
 
 // A Dialect is the SQL that a database understands.
@@ -43,12 +45,14 @@ func (d Dialect) busy(err error) bool {
 // clock: the clocks of instances differ by less than people notice.
 func (v *Vault) prepare() {
 	p := v.dialect.parameter
-	v.add = "INSERT INTO " + v.table + " AS t (key, secret, sealed, expires_at) VALUES (" + p(1) + ", " + p(2) + ", " + p(3) + ", " + p(4) + ")" +
-		" ON CONFLICT (key) DO UPDATE SET secret = excluded.secret, sealed = excluded.sealed, expires_at = excluded.expires_at WHERE t.expires_at <= " + p(5)
+	v.add = "INSERT INTO " + v.table + " AS t (key, owner, secret, sealed, expires_at) VALUES (" + p(1) + ", " + p(2) + ", " + p(3) + ", " + p(4) + ", " + p(5) + ")" +
+		" ON CONFLICT (key) DO UPDATE SET owner = excluded.owner, secret = excluded.secret, sealed = excluded.sealed, expires_at = excluded.expires_at WHERE t.expires_at <= " + p(6)
 	v.replace = "UPDATE " + v.table + " SET secret = " + p(1) + ", sealed = " + p(2) + ", expires_at = " + p(3) +
 		" WHERE key = " + p(4) + " AND sealed = " + p(5) + " AND expires_at > " + p(6)
 	v.remove = "DELETE FROM " + v.table + " WHERE key = " + p(1) + " AND expires_at > " + p(2)
 	v.secrets = "SELECT DISTINCT secret FROM " + v.table + " WHERE expires_at > " + p(1)
+	// No more rows are counted than decide.
+	v.owned = "SELECT count(*), coalesce(sum(n), 0) FROM (SELECT length(sealed) AS n FROM " + v.table + " WHERE owner = " + p(1) + " AND expires_at > " + p(2) + " LIMIT " + strconv.Itoa(tool.OwnerEntries+1) + ") AS t"
 	lock := ""
 	if v.dialect == PostgreSQL {
 		lock = " FOR UPDATE SKIP LOCKED" // two instances that tidy up do not wait for each other
@@ -63,13 +67,15 @@ func (v *Vault) create(ctx context.Context) error {
 	if !qualified {
 		name = v.table
 	}
-	index := name + "_expires_at ON " + v.table
-	if v.dialect == SQLite && qualified { // there the schema is said of the index
-		index = schema + "." + name + "_expires_at ON " + name
+	index := func(column string) string {
+		if v.dialect == SQLite && qualified { // there the schema is said of the index
+			return "CREATE INDEX IF NOT EXISTS " + schema + "." + name + "_" + column + " ON " + name + " (" + column + ")"
+		}
+		return "CREATE INDEX IF NOT EXISTS " + name + "_" + column + " ON " + v.table + " (" + column + ")"
 	}
 	statements := []string{
-		"CREATE TABLE IF NOT EXISTS " + v.table + " (key TEXT NOT NULL PRIMARY KEY, secret TEXT NOT NULL, sealed " + v.dialect.bytes() + " NOT NULL, expires_at BIGINT NOT NULL)",
-		"CREATE INDEX IF NOT EXISTS " + index + " (expires_at)",
+		"CREATE TABLE IF NOT EXISTS " + v.table + " (key TEXT NOT NULL PRIMARY KEY, owner TEXT NOT NULL, secret TEXT NOT NULL, sealed " + v.dialect.bytes() + " NOT NULL, expires_at BIGINT NOT NULL)",
+		index("expires_at"), index("owner"),
 	}
 	return v.try(ctx, &v.turns, func(ctx context.Context) error {
 		tx, err := v.db.BeginTx(ctx, nil)

@@ -9,12 +9,13 @@
 //
 // It works with any driver of database/sql, and imports none. All is in one table, which [New] makes (in SQLite, sealed is a BLOB):
 //
-//	CREATE TABLE elicit_vault (key TEXT NOT NULL PRIMARY KEY, secret TEXT NOT NULL, sealed BYTEA NOT NULL, expires_at BIGINT NOT NULL);
+//	CREATE TABLE elicit_vault (key TEXT NOT NULL PRIMARY KEY, owner TEXT NOT NULL, secret TEXT NOT NULL, sealed BYTEA NOT NULL, expires_at BIGINT NOT NULL);
 //	CREATE INDEX elicit_vault_expires_at ON elicit_vault (expires_at);
+//	CREATE INDEX elicit_vault_owner ON elicit_vault (owner);
 //
-// key says nothing to who reads it, secret names the one of elicit.Options.Secrets that sealed is under, and expires_at is
+// key and owner say nothing to who reads them: the rows of one user have one owner. secret names the one of elicit.Options.Secrets that sealed is under, and expires_at is
 // in Unix milliseconds. The database, its backups and its logs hold nothing that can be read without the secrets, so keep
-// these elsewhere. Rows that have expired are removed as others are added.
+// these elsewhere. Rows that have expired are removed as others are added. One owner has at most 2,048 rows and 4 MiB in them.
 //
 // # SQLite
 //
@@ -25,7 +26,7 @@
 // # Other databases
 //
 // What speaks the SQL of PostgreSQL or SQLite, such as CockroachDB or libSQL, takes their [Dialect]. For others implement
-// [page.Vault], which has five methods of one statement each, and test it with page/vaulttest. In MySQL:
+// [page.Vault], which has five methods of one statement or two, and test it with page/vaulttest. In MySQL:
 //
 //	Find     SELECT … WHERE expires_at > ? AND `key` IN (?, …)
 //	Add      DELETE … WHERE `key` = ? AND expires_at <= ?, then INSERT IGNORE …: it did if one row was affected

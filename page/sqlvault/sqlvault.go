@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/elicit-go/elicit/internal/tool"
 	"github.com/elicit-go/elicit/page"
 )
 
@@ -33,8 +34,8 @@ type Vault struct {
 	tidied  atomic.Int64 // Unix milliseconds
 	turns   sync.RWMutex // SQLite: its own waiting is by chance, and may take long where many write
 
-	add, replace, remove, secrets, tidy string
-	table                               string
+	add, replace, remove, secrets, tidy, owned string
+	table                                      string
 }
 
 var _ page.Vault = (*Vault)(nil)
@@ -108,7 +109,7 @@ func (v *Vault) find(ctx context.Context, keys []string) (found []page.Entry, er
 		in.WriteString(v.dialect.parameter(i + 2))
 		args = append(args, keys[min(i, len(keys)-1)])
 	}
-	query := "SELECT key, secret, sealed, expires_at FROM " + v.table + " WHERE expires_at > " + v.dialect.parameter(1) + " AND key IN (" + in.String() + ")"
+	query := "SELECT key, owner, secret, sealed, expires_at FROM " + v.table + " WHERE expires_at > " + v.dialect.parameter(1) + " AND key IN (" + in.String() + ")"
 	err = v.try(ctx, v.turns.RLocker(), func(ctx context.Context) error {
 		found = nil
 		rows, err := v.db.QueryContext(ctx, query, args...)
@@ -119,7 +120,7 @@ func (v *Vault) find(ctx context.Context, keys []string) (found []page.Entry, er
 		for rows.Next() {
 			var e page.Entry
 			var expires int64
-			if err := rows.Scan(&e.Key, &e.Secret, &e.Sealed, &expires); err != nil {
+			if err := rows.Scan(&e.Key, &e.Owner, &e.Secret, &e.Sealed, &expires); err != nil {
 				return err
 			}
 			e.Expires = time.UnixMilli(expires)
@@ -134,13 +135,39 @@ func (v *Vault) find(ctx context.Context, keys []string) (found []page.Entry, er
 func (v *Vault) Add(ctx context.Context, e page.Entry) (bool, error) {
 	now := v.now()
 	v.tidyUp(ctx, now)
-	return v.exec(ctx, v.add, e.Key, e.Secret, sealed(e), millis(e.Expires), millis(now))
+	if err := v.room(ctx, e.Owner, 1, len(e.Sealed)); err != nil {
+		return false, err
+	}
+	return v.exec(ctx, v.add, e.Key, e.Owner, e.Secret, sealed(e), millis(e.Expires), millis(now))
+}
+
+// room fails if an owner has no room for more. Those who add at the same time may get a little over it.
+func (v *Vault) room(ctx context.Context, owner string, entries, bytes int) error {
+	if owner == "" {
+		return nil
+	}
+	var has, holds int
+	err := v.try(ctx, v.turns.RLocker(), func(ctx context.Context) error {
+		return v.db.QueryRowContext(ctx, v.owned, owner, millis(v.now())).Scan(&has, &holds)
+	})
+	switch {
+	case err != nil:
+		return fmt.Errorf("sqlvault: %w", err)
+	case has+entries > tool.OwnerEntries, holds+bytes > tool.OwnerBytes:
+		return fmt.Errorf("%w for this owner, who has %d entries in it", page.ErrVaultFull, has)
+	}
+	return nil
 }
 
 // Replace implements [page.Vault].
 func (v *Vault) Replace(ctx context.Context, old, e page.Entry) (bool, error) {
 	if old.Key != e.Key {
 		return false, fmt.Errorf("sqlvault: entry %q cannot replace entry %q", e.Key, old.Key)
+	}
+	if more := len(e.Sealed) - len(old.Sealed); more > 0 {
+		if err := v.room(ctx, e.Owner, 0, more); err != nil {
+			return false, err
+		}
 	}
 	return v.exec(ctx, v.replace, e.Secret, sealed(e), millis(e.Expires), e.Key, sealed(old), millis(v.now()))
 }

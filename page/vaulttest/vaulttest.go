@@ -38,7 +38,7 @@ func key(t *testing.T, name string) string {
 }
 
 func entry(key, sealed string) page.Entry {
-	return page.Entry{Key: key, Secret: "0123456789abcdef", Sealed: []byte(sealed), Expires: time.Now().Add(time.Hour).Truncate(time.Millisecond)}
+	return page.Entry{Key: key, Owner: fmt.Sprintf("t%dn%d", time.Now().UnixNano(), serial.Add(1)), Secret: "0123456789abcdef", Sealed: []byte(sealed), Expires: time.Now().Add(time.Hour).Truncate(time.Millisecond)}
 }
 
 func add(t *testing.T, v page.Vault, e page.Entry, want bool) {
@@ -67,7 +67,7 @@ func is(t *testing.T, v page.Vault, key string, e page.Entry) {
 		}
 		return
 	}
-	if len(got) != 1 || got[0].Key != e.Key || got[0].Secret != e.Secret || !bytes.Equal(got[0].Sealed, e.Sealed) || got[0].Expires.Sub(e.Expires).Abs() > time.Second {
+	if len(got) != 1 || got[0].Key != e.Key || got[0].Owner != e.Owner || got[0].Secret != e.Secret || !bytes.Equal(got[0].Sealed, e.Sealed) || got[0].Expires.Sub(e.Expires).Abs() > time.Second {
 		t.Errorf("%q holds %+v, want %+v", key, got, e)
 	}
 }
@@ -77,10 +77,14 @@ func addOnce(t *testing.T, open func(*testing.T) page.Vault) {
 	e := entry(key(t, "k"), "first")
 	add(t, a, e, true)
 	second := e
-	second.Sealed = []byte("second")
+	second.Sealed, second.Owner = []byte("second"), "other"
 	add(t, b, second, false)
 	is(t, a, e.Key, e)
 	is(t, b, e.Key, e)
+	nobodys := entry(key(t, "k"), "x")
+	nobodys.Owner = ""
+	add(t, a, nobodys, true)
+	is(t, b, nobodys.Key, nobodys)
 }
 
 func expiry(t *testing.T, open func(*testing.T) page.Vault) {
@@ -95,8 +99,8 @@ func expiry(t *testing.T, open func(*testing.T) page.Vault) {
 	if did, err := v.Delete(t.Context(), e.Key); err != nil || did {
 		t.Errorf("Delete of an entry that has expired = %v, %v", did, err)
 	}
-	fresh := entry(e.Key, "new")
-	add(t, v, fresh, true) // in its place
+	fresh := entry(e.Key, "new") // of another owner
+	add(t, v, fresh, true)       // in its place
 	is(t, v, e.Key, fresh)
 
 	// One that expires while it is there.
@@ -117,7 +121,7 @@ func replace(t *testing.T, open func(*testing.T) page.Vault) {
 		t.Errorf("Replace of nothing = %v, %v", did, err)
 	}
 	add(t, a, e, true)
-	next := page.Entry{Key: e.Key, Secret: "fedcba9876543210", Sealed: []byte("two"), Expires: e.Expires.Add(time.Hour)}
+	next := page.Entry{Key: e.Key, Owner: e.Owner, Secret: "fedcba9876543210", Sealed: []byte("two"), Expires: e.Expires.Add(time.Hour)}
 	if did, err := b.Replace(t.Context(), e, next); err != nil || !did {
 		t.Fatalf("Replace = %v, %v", did, err)
 	}
@@ -126,7 +130,7 @@ func replace(t *testing.T, open func(*testing.T) page.Vault) {
 		t.Errorf("Replace of what is no longer there = %v, %v", did, err)
 	}
 	is(t, b, e.Key, next)
-	gone := page.Entry{Key: e.Key, Secret: next.Secret, Expires: time.Unix(1, 0)} // removes it, if it is still the same
+	gone := page.Entry{Key: e.Key, Owner: e.Owner, Secret: next.Secret, Expires: time.Unix(1, 0)} // removes it, if it is still the same
 	if did, err := a.Replace(t.Context(), next, gone); err != nil || !did {
 		t.Errorf("Replace by an entry that has expired = %v, %v", did, err)
 	}

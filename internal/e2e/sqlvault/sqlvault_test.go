@@ -3,6 +3,7 @@ package sqlvault
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -142,7 +143,7 @@ func TestTidyMany(t *testing.T) {
 			t.Fatal(err)
 		}
 		for n := range 2500 {
-			if _, err := tx.ExecContext(t.Context(), fmt.Sprintf("INSERT INTO elicit_vault (key, secret, sealed, expires_at) VALUES ('o:%d', 's', '', 1)", n)); err != nil {
+			if _, err := tx.ExecContext(t.Context(), fmt.Sprintf("INSERT INTO elicit_vault (key, owner, secret, sealed, expires_at) VALUES ('o:%d', '', 's', '', 1)", n)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -221,6 +222,57 @@ func TestRoleWithoutCreate(t *testing.T) {
 	if did, err := v.Add(t.Context(), page.Entry{Key: "k", Secret: "s", Sealed: []byte("x"), Expires: time.Now().Add(time.Hour)}); err != nil || !did {
 		t.Error(did, err)
 	}
+}
+
+// One owner does not fill the table, by rows or by bytes; nobody's rows and those that have expired do not count.
+func TestSecurity23OwnerShare(t *testing.T) {
+	databases(t, func(t *testing.T, d database) {
+		v, db := d.vault(t, nil), d.open(t)
+		tx, err := db.BeginTx(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for owner, expires := range map[string]int64{"ann": time.Now().Add(time.Hour).UnixMilli(), "": time.Now().Add(time.Hour).UnixMilli(), "old": 1} {
+			for n := 0; n < 2048; n += 128 {
+				var rows []string
+				for i := n; i < n+128; i++ {
+					rows = append(rows, fmt.Sprintf("('%s%d', '%s', 's', '', %d)", owner, i, owner, expires))
+				}
+				if _, err := tx.ExecContext(t.Context(), "INSERT INTO elicit_vault (key, owner, secret, sealed, expires_at) VALUES "+strings.Join(rows, ", ")); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if err := tx.Commit(); err != nil {
+			t.Fatal(err)
+		}
+		add := func(owner string, bytes int, full bool) page.Entry {
+			t.Helper()
+			e := page.Entry{Key: "new:" + owner, Owner: owner, Secret: "s", Sealed: make([]byte, bytes), Expires: time.Now().Add(time.Hour)}
+			if did, err := v.Add(t.Context(), e); did == full || errors.Is(err, page.ErrVaultFull) != full {
+				t.Errorf("%q adds %d bytes: %v, %v", owner, bytes, did, err)
+			}
+			return e
+		}
+		add("ann", 1, true)
+		if did, err := v.Delete(t.Context(), "ann0"); !did || err != nil {
+			t.Fatal(did, err)
+		}
+		add("ann", 1, false)
+		add("", 1, false)
+		add("old", 1, false)
+		add("bob", 5<<20, true)
+		short := add("bob", 3<<20, false)
+		long := short
+		long.Sealed = make([]byte, 5<<20)
+		if did, err := v.Replace(t.Context(), short, long); did || !errors.Is(err, page.ErrVaultFull) {
+			t.Errorf("Replace by what is too long: %v, %v", did, err)
+		}
+		long.Sealed = long.Sealed[:1]
+		if did, err := v.Replace(t.Context(), short, long); !did || err != nil {
+			t.Errorf("Replace by what is shorter: %v, %v", did, err)
+		}
+	})
 }
 
 func suffix(t *testing.T) string { return strings.ToLower(t.Name()) }
