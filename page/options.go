@@ -23,7 +23,8 @@ type Options struct {
 	// Default 25 seconds, below the time-outs of common clients and proxies.
 	Wait time.Duration
 
-	// MaxWaiting is how many calls wait at once; a call over it asks again without waiting. Default 10,000.
+	// MaxWaiting is how many calls wait at once, of which one user has a hundredth, or 16; a call over it asks again without
+	// waiting. Default 10,000.
 	MaxWaiting int
 
 	// Expiry is how long a link can be used. After that, the question is asked with a new one. Default 30 minutes.

@@ -95,13 +95,13 @@ func (p seam) Require(ctx context.Context, a *tool.Asking) (*tool.Reply, error) 
 	}
 	var woken chan struct{}
 	if t != nil && a.Agreed {
-		w, leave, ok := p.waiting.join(outcomeEntry(t))
+		w, leave, ok := p.waiting.join(outcomeEntry(t), t.User)
 		switch {
 		case ok:
 			defer leave()
 			woken = w
 		case a.Live > 0: // cannot be asked again
-			return nil, errors.New("too many people are at pages at the moment; try again later")
+			return nil, errors.New("too many calls wait for somebody at a page at the moment; try again later")
 		}
 	}
 	if t != nil { // then there is another to ask with

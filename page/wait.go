@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/elicit-go/elicit/internal/state"
 )
 
 // waiting are the calls that wait for a page to be done.
@@ -13,6 +15,7 @@ type waiting struct {
 	pages *Pages
 	mu    sync.Mutex
 	count int
+	users map[state.Digest]int              // of them, by who was asked
 	links map[string]map[chan struct{}]bool // by the name of the outcome's entry
 	polls bool
 }
@@ -21,17 +24,27 @@ type waiting struct {
 const pollEvery = 500 * time.Millisecond
 
 func (w *waiting) init(p *Pages) {
-	w.pages, w.links = p, map[string]map[chan struct{}]bool{}
+	w.pages, w.users, w.links = p, map[state.Digest]int{}, map[string]map[chan struct{}]bool{}
+}
+
+// share is how many calls of one user wait at once, so that nobody has all the places: a hundredth of them, and as many as a
+// person has use for in any case. Where nobody is identified there is one user, and nobody to leave places to.
+func (w *waiting) share(user state.Digest) int {
+	if user == nobody {
+		return w.pages.opts.MaxWaiting
+	}
+	return max(16, w.pages.opts.MaxWaiting/100)
 }
 
 // join starts to wait for an entry. woken is sent to when the entry may be there. ok is false when too many wait.
-func (w *waiting) join(entry string) (woken chan struct{}, leave func(), ok bool) {
+func (w *waiting) join(entry string, user state.Digest) (woken chan struct{}, leave func(), ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.count >= w.pages.opts.MaxWaiting {
+	if w.count >= w.pages.opts.MaxWaiting || w.users[user] >= w.share(user) {
 		return nil, nil, false
 	}
 	w.count++
+	w.users[user]++
 	woken = make(chan struct{}, 1)
 	if w.links[entry] == nil {
 		w.links[entry] = map[chan struct{}]bool{}
@@ -45,6 +58,9 @@ func (w *waiting) join(entry string) (woken chan struct{}, leave func(), ok bool
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.count--
+		if w.users[user]--; w.users[user] == 0 {
+			delete(w.users, user)
+		}
 		delete(w.links[entry], woken)
 		if len(w.links[entry]) == 0 {
 			delete(w.links, entry)

@@ -104,6 +104,55 @@ func TestMaxWaiting(t *testing.T) {
 	}
 }
 
+// A user who has many calls wait has a share of the places: further ones are answered at once, and others wait and are woken.
+func TestWaitersLeaveRoom(t *testing.T) {
+	const share, places = 16, 24
+	s := newSite(t, setup{tools: weather, users: true, page: page.Options{Wait: time.Hour, MaxWaiting: places}})
+	var asked []*round
+	done := make(chan *round, places)
+	again := func(user string, r *round) {
+		if r, err := s.try(user, "Forecast", `{"url":{}}`, r, map[string]string{"credentials": "accept"}); err == nil {
+			done <- r
+		}
+	}
+	for range places { // as many as there are
+		r := s.call("ann", "Forecast", nil, nil)
+		asked = append(asked, r)
+		go again("ann", r)
+	}
+	for range places - share {
+		r := <-done
+		r.link(t, "credentials") // asked again, without waiting
+	}
+	bobs := s.call("bob", "Forecast", nil, nil)
+	waits := make(chan *round, 1)
+	go func() {
+		if r, err := s.try("bob", "Forecast", `{"url":{}}`, bobs, map[string]string{"credentials": "accept"}); err == nil {
+			waits <- r
+		}
+	}()
+	bob := visit(t, "bob")
+	bob.press(bob.get(bobs.link(t, "credentials")), "send", "bob", "12345678").says(t, 200, "Done")
+	if r := <-waits; r.text() != "Sunny for bob ********." {
+		t.Errorf("Bob's call does not wait: %s", r.text())
+	}
+	ann := visit(t, "ann")
+	for _, r := range asked {
+		ann.press(ann.get(r.link(t, "credentials")), "send", "ann", "12345678").says(t, 200, "Done")
+	}
+	for range share {
+		if r := <-done; r.text() != "Sunny for ann ********." {
+			t.Errorf("got %s", r.text())
+		}
+	}
+	r := s.call("ann", "Forecast", nil, nil) // the places are free again
+	go again("ann", r)
+	ann.press(ann.get(r.link(t, "credentials")), "send", "ann", "12345678").says(t, 200, "Done")
+	if r := <-done; r.text() != "Sunny for ann ********." {
+		t.Errorf("got %s", r.text())
+	}
+}
+
 // A secret that turns out to be wrong is forgotten, and asked for again: in the same call, and by later ones.
 func TestForget(t *testing.T) {
 	t.Run("remembered", func(t *testing.T) { testForget(t, "ann", page.Remember(time.Hour)) })
