@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"net/url"
 	"slices"
@@ -38,7 +37,10 @@ func (c *connect) callback(v *visit) {
 		v.broken(errors.New("the question of a state is not that of its provider any more"))
 		return
 	}
-	if err := f.finish(v, a); err != nil {
+	switch err := f.finish(v, a); {
+	case errors.Is(err, ErrVaultFull):
+		v.broken(err)
+	case err != nil:
 		v.pages.shop.Logger.WarnContext(v.r.Context(), "page: a sign-in at a provider failed", "provider", f.opts.Provider, "key", t.Key, "name", t.Name, "link", t.id(), "reason", err)
 		v.note = "It did not work. You can try again."
 		if told := (*toldError)(nil); errors.As(err, &told) {
@@ -125,26 +127,35 @@ func (c *connect) finish(v *visit, a authorization) error {
 
 // store keeps a grant, and ends the question. It answers the visitor, unless it fails.
 func (c *connect) store(ctx context.Context, v *visit, g grant) error {
+	p, t := v.pages, v.ticket
+	at := slot{pages: p, flow: c, key: valueEntry(t.Value), name: t.Name, question: t.Key}
 	plain, err := json.Marshal(g)
 	if err != nil {
 		return err
 	}
-	if v.ticket.User == nobody { // for the call alone
-		v.complete(plain, nil)
+	if t.User == nobody { // for the call alone
+		if !v.complete(plain, nil) {
+			at.drop(ctx, g)
+		}
 		return nil
 	}
-	p, key := v.pages, valueEntry(v.ticket.Value)
-	if err := p.put(ctx, Entry{Key: key, Owner: v.ticket.owner(), Expires: g.ends()}, plain); err != nil {
-		return err
+	if err := p.put(ctx, Entry{Key: at.key, Owner: t.owner(), Expires: g.ends()}, plain); err != nil {
+		at.drop(ctx, g)
+		return p.vaultFailed(ctx, err)
 	}
-	if !v.complete([]byte{}, nil) { // the question was declined meanwhile, here or at the client
-		s, err := p.load(ctx, key)
-		if err == nil && s != nil && string(s.plain) == string(plain) {
-			_, err = p.remove(ctx, s)
+	if v.complete([]byte{}, nil) {
+		return nil
+	}
+	// The question was declined meanwhile, here or at the client.
+	s, err := p.load(ctx, at.key)
+	if err == nil && s != nil && string(s.plain) == string(plain) {
+		var ok bool
+		if ok, err = p.remove(ctx, s); ok {
+			at.drop(ctx, g)
 		}
-		if err != nil {
-			p.shop.Logger.ErrorContext(ctx, "page: tokens of a question that was declined are still in the vault", "key", v.ticket.Key, "error", err)
-		}
+	}
+	if err != nil {
+		p.shop.Logger.ErrorContext(ctx, "page: tokens of a question that was declined are still in the vault", "key", t.Key, "error", err)
 	}
 	return nil
 }
@@ -239,45 +250,18 @@ func errorCode(s string) string {
 
 // tokenError is an error of the token endpoint, without what it wrote, which may hold tokens.
 func tokenError(err error) error {
+	const endpoint = "the token endpoint"
 	if r, ok := errors.AsType[*oauth2.RetrieveError](err); ok {
 		status := 0
 		if r.Response != nil {
 			status = r.Response.StatusCode
 		}
-		return &endpointError{status, errorCode(r.ErrorCode)}
+		return &endpointError{endpoint, status, errorCode(r.ErrorCode)}
 	}
 	if u, ok := errors.AsType[*url.Error](err); ok {
-		return &unreachableError{u.Err}
+		return &unreachableError{endpoint, u.Err}
 	}
-	return errors.New("the token endpoint's answer is no token")
-}
-
-// unreachableError says why only to the log: addresses inside a network are not the model's business.
-type unreachableError struct{ cause error }
-
-func (e *unreachableError) Error() string { return "the token endpoint cannot be reached" }
-func (e *unreachableError) LogValue() slog.Value {
-	return slog.StringValue(e.Error() + ": " + e.cause.Error())
-}
-
-// endpointError is an error response of the token endpoint.
-type endpointError struct {
-	status int
-	code   string
-}
-
-func (e *endpointError) Error() string {
-	return fmt.Sprintf("the token endpoint answered HTTP %d, error %q", e.status, e.code)
-}
-
-// final reports whether the refresh token is good for nothing any more. The codes for it differ (RFC 6749, section 5.2, has
-// invalid_grant), so it is what is not for another reason.
-func (e *endpointError) final() bool {
-	switch e.code {
-	case "invalid_client", "unauthorized_client", "unsupported_grant_type", "server_error", "temporarily_unavailable", "slow_down":
-		return false // this server's fault, or the provider's
-	}
-	return e.code != "" && e.status < 500 && e.status != http.StatusTooManyRequests
+	return errors.New(endpoint + "'s answer is no token")
 }
 
 // completeAs implements completer. The value is a source of tokens.

@@ -44,10 +44,15 @@ type ConnectOptions struct {
 	// source gives has them. Others are not kept.
 	Extra []string
 
+	// RevocationURL is the provider's revocation endpoint (RFC 7009; its metadata call it revocation_endpoint). [Forget] then also
+	// ends there what the user allowed, and tokens that were got too late for a question that was declined are not left
+	// alive. Some providers end all that this client was allowed by the user with it. Default: none.
+	RevocationURL string
+
 	// Lifetime is how long a sign-in is remembered, however often its token is refreshed. Default 90 days.
 	Lifetime time.Duration
 
-	// Client talks to the token endpoint. It is copied, and follows no redirects. Default: 15 s for each request.
+	// Client talks to the token endpoint, and to that for revocation. It is copied, and follows no redirects. Default: 15 s for each request.
 	Client *http.Client
 }
 
@@ -102,14 +107,18 @@ func (c *connect) check() error {
 	if c.config.ClientID == "" {
 		return errors.New("oauth2.Config.ClientID is empty: register this server with the provider")
 	}
-	for _, e := range []struct{ name, url string }{{"AuthURL", c.config.Endpoint.AuthURL}, {"TokenURL", c.config.Endpoint.TokenURL}} {
+	for _, e := range []struct{ name, url string }{{"oauth2.Config.Endpoint.AuthURL", c.config.Endpoint.AuthURL}, {"oauth2.Config.Endpoint.TokenURL", c.config.Endpoint.TokenURL},
+		{"ConnectOptions.RevocationURL", c.opts.RevocationURL}} {
+		if e.name == "ConnectOptions.RevocationURL" && e.url == "" {
+			continue
+		}
 		u, err := url.Parse(e.url)
 		switch {
 		case err != nil || u.Host == "" || u.User != nil || u.Fragment != "":
-			return fmt.Errorf("oauth2.Config.Endpoint.%s is no URL of an endpoint: write https://HOST/PATH", e.name)
-		case u.Scheme != "https" && (u.Scheme != "http" || !isLoopback(u.Hostname())): // RFC 6749, sections 3.1 and 3.2
-			return fmt.Errorf("oauth2.Config.Endpoint.%s (%s) must be https, as it is not on a loopback name", e.name, u.Host)
-		case e.name == "AuthURL":
+			return fmt.Errorf("%s is no URL of an endpoint: write https://HOST/PATH", e.name)
+		case u.Scheme != "https" && (u.Scheme != "http" || !isLoopback(u.Hostname())): // RFC 6749, sections 3.1 and 3.2; RFC 7009, section 2
+			return fmt.Errorf("%s (%s) must be https, as it is not on a loopback name", e.name, u.Host)
+		case e.url == c.config.Endpoint.AuthURL:
 			if c.opts.Provider == "" {
 				c.opts.Provider = u.Host
 			}

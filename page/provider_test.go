@@ -32,6 +32,8 @@ type provider struct {
 	deny      string // error that it answers with
 	broken    int    // HTTP status of the token endpoint
 	hold      chan struct{}
+	revoking  int  // HTTP status of the revocation endpoint; 0 for what RFC 7009 says
+	loud      bool // it calls a token that it does not know an error
 
 	codes     map[string]code
 	access    map[string]string // person by token
@@ -53,6 +55,7 @@ func newProvider(t *testing.T) *provider {
 	mux.HandleFunc("GET /authorize", p.authorize)
 	mux.HandleFunc("POST /token", p.token)
 	mux.HandleFunc("GET /events", p.events)
+	mux.HandleFunc("POST /revoke", p.revocation)
 	p.Server = httptest.NewServer(mux)
 	t.Cleanup(p.Close)
 	return p
@@ -124,7 +127,7 @@ func (p *provider) token(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprint(w, "broken, with ", strings.Join(p.secrets, " "))
 		return
 	}
-	if id, secret, _ := r.BasicAuth(); id != "shop" || secret != "client-secret-of-the-shop" {
+	if !isShop(r) {
 		refuse(http.StatusUnauthorized, "invalid_client")
 		return
 	}
@@ -175,6 +178,50 @@ func (p *provider) token(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(res)
+}
+
+func isShop(r *http.Request) bool {
+	id, secret, basic := r.BasicAuth()
+	if !basic {
+		id, secret = r.PostFormValue("client_id"), r.PostFormValue("client_secret")
+	}
+	return id == "shop" && secret == "client-secret-of-the-shop"
+}
+
+// revocation ends one token, and nothing that came with it (RFC 7009, section 2).
+func (p *provider) revocation(w http.ResponseWriter, r *http.Request) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	token := r.PostFormValue("token")
+	refuse := func(status int, code string) {
+		w.WriteHeader(status)
+		fmt.Fprintf(w, `{"error":%q,"error_description":"about %s"}`, code, token)
+	}
+	_, isAccess := p.access[token]
+	_, isRefresh := p.refreshes[token]
+	switch {
+	case !isShop(r) || r.URL.RawQuery != "":
+		refuse(http.StatusUnauthorized, "invalid_client")
+	case p.revoking == http.StatusFound:
+		http.Redirect(w, r, "/elsewhere", http.StatusTemporaryRedirect)
+	case p.revoking == http.StatusBadRequest && isAccess:
+		refuse(p.revoking, "unsupported_token_type")
+	case p.revoking >= 500:
+		refuse(p.revoking, "server_error")
+	case p.loud && !isAccess && !isRefresh:
+		refuse(http.StatusBadRequest, "invalid_token")
+	default:
+		delete(p.access, token)
+		delete(p.refreshes, token)
+		w.WriteHeader(http.StatusOK)
+	}
+}
+
+// alive is how many tokens are good for something.
+func (p *provider) alive() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.access) + len(p.refreshes)
 }
 
 func (p *provider) events(w http.ResponseWriter, r *http.Request) {

@@ -41,12 +41,8 @@ func tokenClient(own *http.Client) *http.Client {
 
 // answer implements flow.
 func (c *connect) answer(ctx context.Context, p *Pages, a *tool.Asking, done []byte) (any, bool, error) {
-	at := slot{pages: p, flow: c, name: a.Name, question: a.Key}
-	if userDigest(a.Issuer, a.Subject) != nobody {
-		at.key = valueEntry(valueDigest(a))
-	} else if t := p.ticketOf(a); t != nil && done != nil {
-		at.key, at.head = outcomeEntry(t), string(accepted)
-	} else {
+	at, ok := c.slot(p, a)
+	if !ok || at.head != "" && done == nil {
 		return nil, false, nil
 	}
 	g, err := at.fresh(ctx)
@@ -98,6 +94,21 @@ type slot struct {
 	flow           *connect
 	key, head      string // the entry, and what is in it before the grant
 	name, question string // for the log
+}
+
+// slot is where the grant for a question is, or would be; ok is false if there cannot be one yet.
+func (c *connect) slot(p *Pages, a *tool.Asking) (at slot, ok bool) {
+	at = slot{pages: p, flow: c, name: a.Name, question: a.Key}
+	if userDigest(a.Issuer, a.Subject) != nobody {
+		at.key = valueEntry(valueDigest(a))
+		return at, true
+	}
+	t := p.ticketOf(a)
+	if t == nil {
+		return at, false
+	}
+	at.key, at.head = outcomeEntry(t), string(accepted)
+	return at, true
 }
 
 // load reads the grant. A nil entry is none.
@@ -280,6 +291,7 @@ func (at slot) save(ctx context.Context, s *stored, g, n grant) (grant, error) {
 		case err != nil:
 			return grant{}, err
 		case other == nil: // forgotten
+			at.drop(ctx, n)
 			return grant{}, ErrRevoked
 		case now.Access != g.Access || now.Refresh != g.Refresh: // the user signed in once more
 			return now, nil

@@ -208,13 +208,21 @@ func (p seam) Refused(ctx context.Context, a *tool.Asking) error {
 
 // Forget implements tool.Pages.
 func (p seam) Forget(ctx context.Context, a *tool.Asking) error {
+	var revoked error
+	if c, ok := a.URL.(*connect); ok {
+		if revoked = c.forget(ctx, p.Pages, a); revoked != nil && !errors.Is(revoked, ErrNotRevoked) {
+			return revoked
+		}
+	}
 	if _, err := p.opts.Vault.Delete(ctx, valueEntry(valueDigest(a))); err != nil {
 		return p.vaultFailed(ctx, err)
 	}
 	if t := p.ticketOf(a); t != nil {
-		return p.forget(ctx, t)
+		if err := p.forget(ctx, t); err != nil {
+			return err
+		}
 	}
-	return nil
+	return revoked
 }
 
 // Ended implements tool.Pages. What was entered for the call alone is gone with it; that the link was used is not.

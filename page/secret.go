@@ -89,6 +89,9 @@ func Remember(d time.Duration) SecretOption {
 //		_, err := credentials.Require(ctx) // asks
 //		return nil, nil, err
 //	}
+//
+// The tokens of a [Connect] with ConnectOptions.RevocationURL are revoked at the provider, too. They are gone here whatever it
+// says; the error matches [ErrNotRevoked] if it does not do it.
 func Forget[T any](ctx context.Context, question *elicit.Question[T]) error {
 	return tool.Forget(ctx, question)
 }

@@ -64,7 +64,7 @@ func TestSecurity23SenderLeavesRoom(t *testing.T) {
 func TestSecurity22StatesLeaveRoom(t *testing.T) {
 	p := newProvider(t)
 	s := newSite(t, setup{users: true, page: page.Options{Vault: page.NewSmallVault(32, 8)}})
-	addEvents(s.shop, s.logs, p, calendar(p, nil))
+	addEvents(s.shop, s.logs, p, calendar(p, &page.ConnectOptions{RevocationURL: p.URL + "/revoke"}))
 	ann := visit(t, "ann")
 	form := ann.get(s.call("ann", "Events", nil, nil).link(t, "calendar"))
 	for i := range 40 {
@@ -73,6 +73,19 @@ func TestSecurity22StatesLeaveRoom(t *testing.T) {
 			want = 503
 		}
 		ann.press(form, "send").says(t, want)
+	}
+	// One who comes back, and has no room for a token.
+	cat := visit(t, "cat")
+	for range 6 {
+		cat.press(cat.get(s.call("cat", "Events", nil, nil).link(t, "calendar")), "decline").says(t, 200, "Declined")
+	}
+	late := cat.toCallback(s.call("cat", "Events", nil, nil).link(t, "calendar"))
+	for range 2 {
+		cat.press(cat.get(s.call("cat", "Events", nil, nil).link(t, "calendar")), "decline")
+	}
+	cat.get(late).says(t, 503, "There is no room for more at the moment")
+	if p.alive() != 0 {
+		t.Errorf("%d tokens that nobody has are alive", p.alive())
 	}
 	r := s.call("bob", "Events", nil, nil)
 	visit(t, "bob").connects(r.link(t, "calendar"))

@@ -181,14 +181,15 @@ func (v *visit) enter(t *ticket, token string) bool {
 	case o.action == 0 && !v.pages.expired(t):
 		return true
 	}
-	v.over(o)
+	v.over(o, v.is(http.MethodPost))
 	return false
 }
 
-// over says that a link cannot be used any more: by what became of it, or as it has expired.
-func (v *visit) over(o outcome) {
+// over says that a link cannot be used any more: by what became of it, or as it has expired. sent says that the visitor has
+// just sent something, which was not taken.
+func (v *visit) over(o outcome, sent bool) {
 	status := http.StatusOK
-	if v.is(http.MethodPost) {
+	if sent {
 		status = http.StatusConflict
 	}
 	switch o.action {
@@ -198,13 +199,13 @@ func (v *visit) over(o outcome) {
 		v.page(status, &view{Kind: "done", Title: "Declined", Text: "Nothing was sent. You can close this page."})
 	case lost:
 		text := "Something was sent by this link before, and the server can no longer read it."
-		if status == http.StatusConflict {
+		if sent {
 			text += " What you sent now was not taken."
 		}
 		v.fail(http.StatusGone, "This link is of no use any more", text+" Go back to where you were asked, or run the tool again: you get a new link there.")
 	default:
 		text := "The server has what it asked for. You can close this page."
-		if status == http.StatusConflict {
+		if sent {
 			text = "This question was answered before, and what you sent now was not taken. You can close this page."
 		}
 		v.page(status, &view{Kind: "done", Title: "Done", Text: text})
@@ -257,7 +258,7 @@ func (v *visit) conclude(action byte, value []byte, then func(context.Context) e
 			v.broken(err)
 			return false
 		}
-		v.over(o)
+		v.over(o, true)
 		return false
 	}
 	what := "completed"

@@ -34,7 +34,7 @@ func connectCalendar(issuer, secret string) *elicit.Question[oauth2.TokenSource]
 		ClientSecret: secret,
 		Scopes:       []string{"openid", provider.CalendarScope, "offline_access"},
 		Endpoint:     oauth2.Endpoint{AuthURL: issuer + "/authorize", TokenURL: issuer + "/oauth/token", AuthStyle: oauth2.AuthStyleInHeader},
-	}, &page.ConnectOptions{Provider: "Example Calendar", Callback: "example-calendar", Issuer: issuer})
+	}, &page.ConnectOptions{Provider: "Example Calendar", Callback: "example-calendar", Issuer: issuer, RevocationURL: issuer + "/revoke"})
 }
 
 // listEvents is the tool.

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"html"
 	"io"
 	"net"
@@ -15,8 +16,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/elicit-go/elicit"
 	"github.com/elicit-go/elicit/answer"
 	"github.com/elicit-go/elicit/examples/calendar/provider"
+	"github.com/elicit-go/elicit/page"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
@@ -223,6 +226,39 @@ func TestUsers(t *testing.T) {
 		})); got != adasEvents || asked != 1 {
 			t.Errorf("after it was revoked (expired: %v): %q, asked %d times", expired, got, asked)
 		}
+	}
+}
+
+// What is forgotten is revoked at the service, by its revocation endpoint.
+func TestForgetRevokes(t *testing.T) {
+	front := httptest.NewUnstartedServer(nil)
+	back := httptest.NewUnstartedServer(nil)
+	addr, issuer := front.Listener.Addr().String(), "http://"+back.Listener.Addr().String()
+	service, secrets, err := newProvider(addr, issuer, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	calendar := connectCalendar(issuer, secrets.shop)
+	shop := elicit.New(mcp.NewServer(&mcp.Implementation{Name: "calendar", Version: "1.0.0"}, nil), nil)
+	elicit.AddTool(shop, &mcp.Tool{Name: "ListEvents"}, func(ctx context.Context, _ *mcp.CallToolRequest, _ struct{}) (*mcp.CallToolResult, any, error) {
+		if _, err := calendar.Value(ctx); err != nil {
+			return nil, nil, err
+		}
+		before := service.Granted("ada", "shop")
+		err := page.Forget(ctx, calendar)
+		return elicit.Text(fmt.Sprintf("%d tokens before, %d after", before, service.Granted("ada", "shop"))), nil, err
+	}, elicit.Asks(calendar))
+	mux := http.NewServeMux()
+	mux.Handle("/pages/", page.Enable(shop, page.Options{Base: "http://" + addr + "/pages"}))
+	mux.Handle("/", shop.Handler(nil))
+	front.Config.Handler, back.Config.Handler = mux, service
+	for _, s := range []*httptest.Server{front, back} {
+		s.Start()
+		t.Cleanup(s.Close)
+	}
+	r := &running{front.URL, service}
+	if got := text(r.list(t, "", func(link string) { newBrowser(t, "ada").open(link) })); got != "2 tokens before, 0 after" {
+		t.Errorf("got %q", got)
 	}
 }
 

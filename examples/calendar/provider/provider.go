@@ -115,6 +115,9 @@ func (p *Provider) Verify(token string) (Grant, error) {
 // Revoke ends every token that a person has given to a client, as the person can in a settings page.
 func (p *Provider) Revoke(person, client string) { p.store.revoke(person, client) }
 
+// Granted is how many tokens a client has that a person gave it: to use, and to refresh.
+func (p *Provider) Granted(person, client string) int { return p.store.granted(person, client) }
+
 // Refreshed is how often tokens were refreshed.
 func (p *Provider) Refreshed() int { return p.store.countRefreshed() }
 

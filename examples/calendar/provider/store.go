@@ -193,6 +193,22 @@ func (s *store) revoke(person, client string) {
 	}
 }
 
+func (s *store) granted(person, client string) (n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, t := range s.tokens {
+		if t.Person == person && t.Client == client {
+			n++
+		}
+	}
+	for _, g := range s.refreshes {
+		if g.Person == person && g.Client == client {
+			n++
+		}
+	}
+	return n
+}
+
 func (s *store) countRefreshed() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
