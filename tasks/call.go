@@ -139,7 +139,7 @@ const maxLost = 10_000
 // store1 stores a new row. When the store does not say whether it did, the row is cancelled as soon as that can be done: the
 // client has no handle.
 func (e *Engine) store1(ctx context.Context, row Row, next Next) (Row, error) {
-	limits := Limits{Owner: max(e.opts.MaxPerPrincipal, 0), Total: max(e.opts.MaxTasks, 0)}
+	limits := Limits{Owner: max(e.opts.MaxPerPrincipal, 0), OwnerTotal: max(e.opts.MaxKeptPerPrincipal, 0), Total: max(e.opts.MaxTasks, 0)}
 	e.mu.Lock()
 	e.lost[row.ID]++
 	waiting := len(e.lost)
@@ -165,6 +165,10 @@ func (e *Engine) store1(ctx context.Context, row Row, next Next) (Row, error) {
 		known()
 		e.log(ctx, slog.LevelWarn, "", "tasks: a principal has as many unfinished tasks as are allowed", "limit", limits.Owner)
 		return row, internal("too many unfinished tasks (%d): finish or cancel some first", limits.Owner)
+	case errors.Is(err, ErrOwnerTotalLimit):
+		known()
+		e.log(ctx, slog.LevelWarn, "", "tasks: a principal has as many tasks as are allowed, finished ones included", "limit", limits.OwnerTotal)
+		return row, internal("too many tasks (%d), finished ones included: try again when some have expired", limits.OwnerTotal)
 	case errors.Is(err, ErrTotalLimit):
 		known()
 		e.log(ctx, slog.LevelError, "", "tasks: there are as many tasks as are allowed", "limit", limits.Total)

@@ -17,6 +17,7 @@ import (
 func NewMemoryStore() Store {
 	return &memoryStore{
 		rows:    map[string]*memoryRow{},
+		kept:    map[string]int{},
 		open:    map[string]map[string]*memoryRow{},
 		running: map[string]map[string]*memoryRow{},
 		workers: map[string]time.Time{},
@@ -27,6 +28,7 @@ func NewMemoryStore() Store {
 type memoryStore struct {
 	mu      sync.Mutex
 	rows    map[string]*memoryRow
+	kept    map[string]int                   // how many rows, by owner
 	open    map[string]map[string]*memoryRow // unfinished rows, by owner
 	running map[string]map[string]*memoryRow // by worker
 	workers map[string]time.Time             // until when each is alive
@@ -100,6 +102,9 @@ func (m *memoryStore) Create(ctx context.Context, row Row, next Next, limits Lim
 	if limits.Total > 0 && len(m.rows) >= limits.Total {
 		return Row{}, ErrTotalLimit
 	}
+	if limits.OwnerTotal > 0 && m.kept[row.Owner] >= limits.OwnerTotal {
+		return Row{}, ErrOwnerTotalLimit
+	}
 	if open := m.open[row.Owner]; limits.Owner > 0 && len(open) >= limits.Owner {
 		n := 0
 		for _, r := range open {
@@ -114,6 +119,7 @@ func (m *memoryStore) Create(ctx context.Context, row Row, next Next, limits Lim
 	r := &memoryRow{Row: Row{ID: row.ID, Owner: row.Owner, Status: row.Status, Record: bytes.Clone(row.Record),
 		Attempts: row.Attempts, TTL: max(row.TTL, 0), Created: now}}
 	m.rows[r.ID] = r
+	m.kept[r.Owner]++
 	m.count(r)
 	m.expires(r)
 	m.write(r, next, now)
@@ -354,6 +360,9 @@ func (m *memoryStore) Purge(ctx context.Context, n int) (int, error) {
 			remove(m.open, r.Owner, r)
 			remove(m.running, r.Worker, r)
 			delete(m.rows, r.ID)
+			if m.kept[r.Owner]--; m.kept[r.Owner] == 0 {
+				delete(m.kept, r.Owner)
+			}
 			purged++
 		}
 	}

@@ -305,43 +305,6 @@ func TestSecurity24AnonymousTasks(t *testing.T) {
 	}
 }
 
-func TestSecurity24Caps(t *testing.T) {
-	i := start(t, tasks.Options{MaxPerPrincipal: 2, MaxTasks: 4, MaxRecord: 4000}, func(s *elicit.Server) {
-		addTool(s, "ShipOrder", shipOrder, tasks.Required)
-		elicit.AddTool(s, &mcp.Tool{Name: "Arguments"}, func(context.Context, *mcp.CallToolRequest, struct {
-			Text string `json:"text"`
-		}) (*mcp.CallToolResult, any, error) {
-			return elicit.Text("done"), nil, nil
-		}, tasks.Required)
-		addTool(s, "Slow", func(context.Context) (string, error) { time.Sleep(100 * time.Millisecond); return "done", nil })
-	})
-	first, second := i.create("ann", "ShipOrder", `{}`), i.create("ann", "ShipOrder", `{}`)
-	i.until("ann", first, "input_required")
-	i.until("ann", second, "input_required")
-	if a := i.call("ann", "ShipOrder", `{}`); a.code() != -32603 || !strings.Contains(a.body, "too many") {
-		t.Errorf("a third task of ann's: %s", a.body)
-	}
-	if a := i.call("ann", "Slow", `{}`); a.Result["resultType"] != "complete" { // which can do without
-		t.Errorf("a slow tool: %s", a.body)
-	}
-	i.method("ann", "cancel", first, "")
-	i.create("ann", "ShipOrder", `{}`)
-	i.create("bob", "ShipOrder", `{}`)
-	if a := i.call("eve", "ShipOrder", `{}`); a.code() != -32603 || !strings.Contains(a.body, "as many tasks") {
-		t.Errorf("a fifth task: %s", a.body)
-	}
-	if a := i.call("eve", "Arguments", `{"text":"`+strings.Repeat("x", 5000)+`"}`); a.code() != -32602 || !strings.Contains(a.body, "4000") {
-		t.Errorf("long arguments: %s", a.body)
-	}
-	long := fmt.Sprintf(`,"inputResponses":{"ship":{"action":"accept","content":{"trackingNumber":%q}}}`, strings.Repeat("x", 5000))
-	if a := i.method("ann", "update", second, long); a.code() != -32602 || !strings.Contains(a.body, "4000") {
-		t.Errorf("a long answer: %s", a.body)
-	}
-	if task := i.get("ann", second); task["status"] != "input_required" {
-		t.Errorf("a long answer counts: %v", task)
-	}
-}
-
 func TestUndeclaredClients(t *testing.T) {
 	i := start(t, tasks.Options{}, func(s *elicit.Server) {
 		addTool(s, "ShipOrder", shipOrder, tasks.Required)

@@ -25,7 +25,7 @@ import (
 //   - Rows are copies: neither side keeps or changes a Record that the other one holds.
 type Store interface {
 	// Create stores a new row. Of row it takes ID, Owner, Status, Record, Attempts and TTL. It returns the row as stored.
-	// Over a limit it stores nothing and returns ErrOwnerLimit or ErrTotalLimit.
+	// Over a limit it stores nothing and returns ErrOwnerLimit, ErrOwnerTotalLimit or ErrTotalLimit.
 	//
 	// Ids are random, so one that is there already is that of this creation, whose reply was lost: Create returns the row as
 	// it is now, and stores nothing; ErrNotFound if it has expired since. If that row has another Owner, the error is ErrExists.
@@ -176,11 +176,13 @@ type Next struct {
 	Worker string
 }
 
-// Limits are what Create refuses to exceed. Zero is no limit. A store of several instances may exceed them by what the
-// instances create in the same moment.
+// Limits are what Create refuses to exceed. Zero is no limit. A store of several instances may exceed Owner by what the
+// instances create in the same moment, and the other two, where it does not count each time, by what they create in a few
+// seconds. These two count rows that have expired until Purge removes them.
 type Limits struct {
-	Owner int // unfinished rows of the row's owner
-	Total int // all rows, finished or not
+	Owner      int // unfinished rows of the row's owner
+	OwnerTotal int // all rows of the row's owner, finished or not
+	Total      int // all rows, finished or not
 }
 
 // Stats says what a store holds. Rows that have expired and are not purged yet count.
@@ -201,13 +203,14 @@ type Hint struct {
 
 // Errors of a Store. Compare with errors.Is: an error of a store says more than these.
 var (
-	ErrNotFound    = errors.New("tasks: no such row")
-	ErrExists      = errors.New("tasks: a row of another owner has this id")
-	ErrConflict    = errors.New("tasks: the row was written since it was read")
-	ErrFenced      = errors.New("tasks: the run has lost its row")
-	ErrLeaseLost   = errors.New("tasks: the worker's lease has run out")
-	ErrOwnerLimit  = errors.New("tasks: the owner has as many unfinished tasks as are allowed")
-	ErrTotalLimit  = errors.New("tasks: the store holds as many tasks as are allowed")
-	ErrUnavailable = errors.New("tasks: the store cannot be reached, or did not answer in time")
-	ErrClosed      = errors.New("tasks: the store is closed")
+	ErrNotFound        = errors.New("tasks: no such row")
+	ErrExists          = errors.New("tasks: a row of another owner has this id")
+	ErrConflict        = errors.New("tasks: the row was written since it was read")
+	ErrFenced          = errors.New("tasks: the run has lost its row")
+	ErrLeaseLost       = errors.New("tasks: the worker's lease has run out")
+	ErrOwnerLimit      = errors.New("tasks: the owner has as many unfinished tasks as are allowed")
+	ErrOwnerTotalLimit = errors.New("tasks: the owner has as many tasks as are allowed, finished ones included")
+	ErrTotalLimit      = errors.New("tasks: the store holds as many tasks as are allowed")
+	ErrUnavailable     = errors.New("tasks: the store cannot be reached, or did not answer in time")
+	ErrClosed          = errors.New("tasks: the store is closed")
 )

@@ -43,6 +43,11 @@ type Options struct {
 	// MaxPerPrincipal is how many unfinished tasks one principal may have. Default 100; negative: no limit.
 	MaxPerPrincipal int
 
+	// MaxKeptPerPrincipal is how many tasks one principal may have, finished ones included: they are kept until TTL is over, as
+	// their client was told, so that a principal who creates more is refused until then. Without it one principal could
+	// fill MaxTasks, which are everybody's. Default a tenth of MaxTasks, but not less than MaxPerPrincipal; negative: no limit.
+	MaxKeptPerPrincipal int
+
 	// MaxTasks is how many tasks there may be, finished ones included. Default 1,000,000; negative: no limit.
 	MaxTasks int
 
@@ -140,6 +145,12 @@ func Enable(s *elicit.Server, opts Options) *Engine {
 	}
 	if o.timing == (timing{}) {
 		o.timing = defaultTiming
+	}
+	if o.MaxKeptPerPrincipal == 0 {
+		o.MaxKeptPerPrincipal = max(o.MaxTasks/10, o.MaxPerPrincipal)
+		if o.MaxTasks < 0 || o.MaxPerPrincipal < 0 {
+			o.MaxKeptPerPrincipal = -1
+		}
 	}
 	o.TTL = max(o.TTL, 0) // for a store, 0 is forever
 	e := &Engine{opts: opts, wake: make(chan struct{}, 1), ready: make(chan struct{}), runs: map[*run]bool{}, lost: map[string]int{}, complained: map[string]time.Time{}}

@@ -42,7 +42,7 @@ const (
 )
 
 // limits are what the engine has by default, so that their counting is measured too.
-var limits = tasks.Limits{Owner: 100, Total: 10_000_000}
+var limits = tasks.Limits{Owner: 100, OwnerTotal: 1_000_000, Total: 10_000_000}
 
 func main() {
 	log.SetFlags(0)

@@ -11,8 +11,8 @@ import (
 func TestMigrate(t *testing.T) {
 	t.Setenv("DATABASE_URL", "")
 	file := filepath.Join(t.TempDir(), "tasks.db")
-	try(t, "migrate", file).want(t, exitOK, "", "tasks.db went from version 0 to 1.")
-	try(t, "migrate", file).want(t, exitOK, "", "tasks.db is up to date, at version 1.")
+	try(t, "migrate", file).want(t, exitOK, "", "tasks.db went from version 0 to 2.")
+	try(t, "migrate", file).want(t, exitOK, "", "tasks.db is up to date, at version 2.")
 	try(t, "migrate", filepath.Join(file, "no")).want(t, exitServer, "", "not a directory")
 	try(t, "migrate").want(t, exitUsage, "", "or set DATABASE_URL")
 
@@ -26,6 +26,6 @@ func TestMigrate(t *testing.T) {
 
 	url := pgtest.URL(t)
 	t.Setenv("DATABASE_URL", url)
-	try(t, "migrate").want(t, exitOK, "", "the database went from version 0 to 1.")
-	try(t, "migrate").want(t, exitOK, "", "the database is up to date, at version 1.")
+	try(t, "migrate").want(t, exitOK, "", "the database went from version 0 to 2.")
+	try(t, "migrate").want(t, exitOK, "", "the database is up to date, at version 2.")
 }

@@ -76,7 +76,7 @@ func rolledBack(code string) bool { return code[:2] == "40" && code != "40003" }
 
 // expected are the errors that leave everything as it was.
 func expected(err error) bool {
-	for _, e := range []error{tasks.ErrNotFound, tasks.ErrExists, tasks.ErrConflict, tasks.ErrFenced, tasks.ErrLeaseLost, tasks.ErrOwnerLimit, tasks.ErrTotalLimit} {
+	for _, e := range []error{tasks.ErrNotFound, tasks.ErrExists, tasks.ErrConflict, tasks.ErrFenced, tasks.ErrLeaseLost, tasks.ErrOwnerLimit, tasks.ErrOwnerTotalLimit, tasks.ErrTotalLimit} {
 		if errors.Is(err, e) {
 			return true
 		}

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -23,22 +24,39 @@ func (s *Store) Create(ctx context.Context, row tasks.Row, next tasks.Next, limi
 	return w.stored, nil
 }
 
+// countKept counts the rows of an owner up to a limit, by one index for those that are finished and one for the others. One
+// index of (owner, status) would be read from end to end for a count of those that are open, until the server has statistics.
+const countKept = `SELECT count(*)::int AS rows FROM (SELECT FROM elicit_task WHERE owner = %[1]s AND status IN ('working', 'input_required')
+	UNION ALL SELECT FROM elicit_task WHERE owner = %[1]s AND status NOT IN ('working', 'input_required') LIMIT %[2]s::int) AS kept`
+
 // insert creates the rows of a batch.
 func (s *Store) insert(ctx context.Context, conn *pgx.Conn, batch []*write) (err error) {
 	var statements pgx.Batch
+	coming := map[string]int{} // rows, by owner
 	for n, w := range batch {
 		if w.full, err = s.total.over(ctx, conn, n, w.limits.Total); err != nil {
 			return err
 		}
+		upTo := 0
+		if w.limits.OwnerTotal > 0 {
+			kept, known := s.kept.Rows(w.row.Owner, w.limits.OwnerTotal)
+			w.crowded, w.counts = known && kept+coming[w.row.Owner] >= w.limits.OwnerTotal, !known
+			coming[w.row.Owner]++
+			if w.counts {
+				upTo = w.limits.OwnerTotal
+			}
+		}
+		w.also = []any{&w.counted}
 		_, worker, due, claimed := place(w.next)
-		statements.Queue(`INSERT INTO elicit_task AS t
+		statements.Queue(`WITH kept AS MATERIALIZED (`+fmt.Sprintf(countKept, "$2", "$12")+`)
+			INSERT INTO elicit_task AS t
 				(id, owner, status, record, version, run, worker, due_at, attempts, ttl, created_at, updated_at, expires_at)
 			SELECT $1, $2, $3, $4, 1, $5::bigint, $6::text, now() + $7::bigint * interval '1 microsecond', $8::int, $9::bigint, now(), now(),
 				CASE WHEN $9 > 0 THEN now() + $9 * interval '1 microsecond' END
-			WHERE NOT $10::boolean AND ($11::int = 0 OR $11 > (SELECT count(*) FROM (SELECT FROM elicit_task t
+			WHERE NOT $10::boolean AND ($12 = 0 OR $12 > (SELECT rows FROM kept)) AND ($11::int = 0 OR $11 > (SELECT count(*) FROM (SELECT FROM elicit_task t
 				WHERE owner = $2 AND status IN ('working', 'input_required') AND `+there+` LIMIT $11) AS open))
-			ON CONFLICT (id) DO NOTHING RETURNING `+columns,
-			w.row.ID, w.row.Owner, string(w.row.Status), blob(w.row.Record), claimed, worker, due, w.row.Attempts, micros(w.row.TTL), w.full, w.limits.Owner)
+			ON CONFLICT (id) DO NOTHING RETURNING `+columns+`, (SELECT rows FROM kept)`,
+			w.row.ID, w.row.Owner, string(w.row.Status), blob(w.row.Record), claimed, worker, due, w.row.Attempts, micros(w.row.TTL), w.full || w.crowded, w.limits.Owner, upTo)
 	}
 	if err := send(ctx, conn, batch, &statements); err != nil {
 		return err
@@ -46,6 +64,11 @@ func (s *Store) insert(ctx context.Context, conn *pgx.Conn, batch []*write) (err
 	for _, w := range batch {
 		if w.done {
 			s.total.add(1)
+			if w.counts {
+				s.kept.Counted(w.row.Owner, w.counted+1)
+			} else {
+				s.kept.Add(w.row.Owner)
+			}
 		}
 	}
 	return nil
@@ -60,6 +83,17 @@ func (s *Store) notCreated(ctx context.Context, w *write) (stored tasks.Row, err
 		case errors.Is(err, pgx.ErrNoRows) && w.full:
 			return tasks.ErrTotalLimit
 		case errors.Is(err, pgx.ErrNoRows):
+			if !w.crowded && w.counts {
+				var rows int
+				if err := conn.QueryRow(ctx, fmt.Sprintf(countKept, "$1", "$2"), w.row.Owner, w.limits.OwnerTotal).Scan(&rows); err != nil {
+					return err
+				}
+				s.kept.Counted(w.row.Owner, rows)
+				w.crowded = rows >= w.limits.OwnerTotal
+			}
+			if w.crowded {
+				return tasks.ErrOwnerTotalLimit
+			}
 			return tasks.ErrOwnerLimit
 		case err == nil && stored.Owner != w.row.Owner:
 			return tasks.ErrExists

@@ -60,12 +60,23 @@ func TestSecurity24OpenErrors(t *testing.T) {
 func TestMigrate(t *testing.T) {
 	t.Parallel()
 	url := pgtest.URL(t)
-	for n, want := range []int{0, 1} {
+	for n, want := range []int{0, 2} {
 		from, to, err := postgres.Migrate(t.Context(), url)
-		if err != nil || from != want || to != 1 {
+		if err != nil || from != want || to != 2 {
 			t.Errorf("migration %d: from %d to %d, %v", n+1, from, to, err)
 		}
 	}
+	// A database of version 1, with a row.
+	execute(t, url, `DROP INDEX elicit_task_finished; UPDATE elicit_version SET version = 1;
+		INSERT INTO elicit_task VALUES ('a', 'o', 'working', '', 1, 0, NULL, NULL, 0, 0, now(), now(), NULL)`)
+	s := openStore(t, url)
+	if row, err := s.Get(t.Context(), "a"); err != nil || row.Owner != "o" {
+		t.Errorf("the row of before: %+v, %v", row, err)
+	}
+	if _, err := s.Create(t.Context(), tasks.Row{ID: "b", Owner: "o", Status: tasks.Working}, tasks.Next{}, tasks.Limits{OwnerTotal: 1}); !errors.Is(err, tasks.ErrOwnerTotalLimit) {
+		t.Errorf("a row more than the owner may have: %v", err)
+	}
+	s.Close()
 	execute(t, url, "UPDATE elicit_version SET version = 1000")
 	if _, err := postgres.Open(t.Context(), url); err == nil || !strings.Contains(err.Error(), "use the newer program") {
 		t.Errorf("Open of a database of a newer program: %v", err)

@@ -30,6 +30,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/elicit-go/elicit/internal/lossy"
+	"github.com/elicit-go/elicit/internal/tally"
 	"github.com/elicit-go/elicit/tasks"
 )
 
@@ -51,6 +52,7 @@ type Store struct {
 	creations queue
 	puts      queue
 	total     total
+	kept      tally.Tally // rows, by owner
 	hints     *lossy.Chan[tasks.Hint]
 	notify    chan tasks.Hint
 
@@ -67,7 +69,7 @@ func Open(ctx context.Context, connString string) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{config: config.ConnConfig.Copy(), where: where(config.ConnConfig), name: rand.Text(),
+	s := &Store{config: config.ConnConfig.Copy(), where: where(config.ConnConfig), name: rand.Text(), kept: tally.Tally{Age: askAgain},
 		hints: lossy.New[tasks.Hint](1 << 10), notify: make(chan tasks.Hint, 1<<10)}
 	if _, _, err := migrate(ctx, s.config); err != nil {
 		return nil, fmt.Errorf("tasks/postgres: open %s: %w", s.where, err)
@@ -130,14 +132,16 @@ func parse(connString string) (*pgxpool.Config, error) {
 }
 
 // prepare has the server notice that a client is gone, whose locks would hold up others; wait no longer than a second for a
-// lock, since a batch of writes waits together; use the indexes of tables that were
-// empty when it last looked, which plans that are kept would not; and compile no plans, which takes a second, and which it
+// lock, since a batch of writes waits together; use the indexes of tables that were empty when it last looked, which plans that
+// are kept would not; count in an index alone, where it would look at each row; keep the plan of each statement, where it would
+// make one with each creation, which takes longer than the creation; and compile no plans, which takes a second, and which it
 // thinks worth it where it has no index to use.
 func prepare(ctx context.Context, conn *pgx.Conn) error {
 	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
 	_, err := conn.Exec(ctx, "SET statement_timeout = '10s'; SET idle_in_transaction_session_timeout = '10s'; SET lock_timeout = '1s';"+
-		"SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3; SET enable_seqscan = off; SET jit = off")
+		"SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3;"+
+		"SET enable_seqscan = off; SET enable_bitmapscan = off; SET plan_cache_mode = force_generic_plan; SET jit = off")
 	return err
 }
 

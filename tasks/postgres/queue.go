@@ -30,7 +30,12 @@ type write struct {
 	limits tasks.Limits // of a creation
 	fence  *tasks.Fence // of a put, if it has one
 
-	full   bool // there are as many rows as limits allow
+	full    bool  // there are as many rows as limits allow
+	crowded bool  // …of the owner
+	counts  bool  // has the database count those of the owner…
+	counted int   // …of which there were so many, if the row was written
+	also    []any // where to put what the statement returns besides the row
+
 	done   bool // it has written
 	stored tasks.Row
 	err    error
@@ -121,7 +126,7 @@ func (s *Store) write(q *queue, batch []*write) {
 func send(ctx context.Context, conn *pgx.Conn, batch []*write, statements *pgx.Batch) error {
 	results := conn.SendBatch(ctx, statements)
 	for _, w := range batch {
-		err := scanRow(results.QueryRow(), &w.stored)
+		err := scanRow(results.QueryRow(), &w.stored, w.also...)
 		if w.done = err == nil; err != nil && !errors.Is(err, pgx.ErrNoRows) {
 			results.Close()
 			return err

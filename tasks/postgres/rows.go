@@ -132,6 +132,9 @@ func (s *Store) Purge(ctx context.Context, n int) (purged int, err error) {
 		return 0, err
 	}
 	s.total.add(-purged)
+	if purged > 0 {
+		s.kept.Forget()
+	}
 	return purged, nil
 }
 

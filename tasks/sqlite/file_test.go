@@ -94,7 +94,7 @@ func TestOpenErrors(t *testing.T) {
 		t.Error("a file :memory: was made")
 	}
 	// What failed holds no lock.
-	alter(t, newer, "PRAGMA user_version = 1")
+	alter(t, newer, "PRAGMA user_version = 2")
 	openStore(t, newer).Close()
 }
 
@@ -128,13 +128,28 @@ func TestPaths(t *testing.T) {
 
 func TestMigrate(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "tasks.db")
-	for n, want := range []int{0, 1} {
+	for n, want := range []int{0, 2} {
 		from, to, err := sqlite.Migrate(t.Context(), path)
-		if err != nil || from != want || to != 1 {
+		if err != nil || from != want || to != 2 {
 			t.Errorf("migration %d: from %d to %d, %v", n+1, from, to, err)
 		}
 	}
-	openStore(t, path).Close()
+	s := openStore(t, path)
+	if _, err := s.Create(t.Context(), tasks.Row{ID: "a", Owner: "o", Status: tasks.Working}, tasks.Next{}, tasks.Limits{}); err != nil {
+		t.Fatal(err)
+	}
+	s.Close()
+
+	// A file of version 1, with a row.
+	alter(t, path, "DROP INDEX task_finished; PRAGMA user_version = 1")
+	s = openStore(t, path)
+	defer s.Close()
+	if row, err := s.Get(t.Context(), "a"); err != nil || row.Owner != "o" {
+		t.Errorf("the row of before: %+v, %v", row, err)
+	}
+	if _, err := s.Create(t.Context(), tasks.Row{ID: "b", Owner: "o", Status: tasks.Working}, tasks.Next{}, tasks.Limits{OwnerTotal: 1}); !errors.Is(err, tasks.ErrOwnerTotalLimit) {
+		t.Errorf("a row more than the owner may have: %v", err)
+	}
 }
 
 // While another program holds SQLite's write lock, writes fail in time and reads go on; then all is as before.

@@ -60,13 +60,17 @@ func (s *Store) Create(ctx context.Context, row tasks.Row, next tasks.Next, limi
 	err := s.write(ctx, "create", len(row.Record), func(t *tx) error {
 		worker, due, claimed := place(next, t.now)
 		full := limits.Total > 0 && t.total+t.added >= limits.Total
+		crowded, err := t.crowded(row.Owner, limits.OwnerTotal)
+		if err != nil {
+			return err
+		}
 		n, err := t.exec(`INSERT INTO task (`+columns+`, expires_at)
 			SELECT ?, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?, CASE WHEN ? > 0 THEN ? END
-			WHERE NOT ? AND (? = 0 OR ? > (SELECT count(*) FROM (SELECT 1 FROM task
+			WHERE NOT ? AND NOT ? AND (? = 0 OR ? > (SELECT count(*) FROM (SELECT 1 FROM task
 				WHERE owner = ? AND status IN ('working', 'input_required') AND `+there+` LIMIT ?)))
 			ON CONFLICT (id) DO NOTHING`,
 			row.ID, row.Owner, row.Status, row.Record, claimed, worker, due, row.Attempts, ttl, t.now, t.now, ttl, t.now+ttl,
-			full, limits.Owner, limits.Owner, row.Owner, t.now, limits.Owner)
+			full, crowded, limits.Owner, limits.Owner, row.Owner, t.now, limits.Owner)
 		if err != nil {
 			return err
 		}
@@ -86,10 +90,13 @@ func (s *Store) Create(ctx context.Context, row tasks.Row, next tasks.Next, limi
 				return tasks.ErrNotFound
 			case full:
 				return tasks.ErrTotalLimit
+			case crowded:
+				return tasks.ErrOwnerTotalLimit
 			}
 			return tasks.ErrOwnerLimit
 		}
 		t.added++
+		t.kept.Add(row.Owner)
 		now := time.UnixMicro(t.now).UTC()
 		stored = tasks.Row{ID: row.ID, Owner: row.Owner, Status: row.Status, Record: row.Record, Version: 1, Run: int64(claimed), Worker: next.Worker,
 			Attempts: row.Attempts, TTL: time.Duration(ttl) * time.Microsecond, Created: now, Updated: now}
@@ -103,6 +110,24 @@ func (s *Store) Create(ctx context.Context, row tasks.Row, next tasks.Next, limi
 		return tasks.Row{}, err
 	}
 	return stored, nil
+}
+
+// crowded reports whether an owner has as many rows as limit, if that is not 0.
+func (t *tx) crowded(owner string, limit int) (bool, error) {
+	if limit <= 0 {
+		return false, nil
+	}
+	rows, known := t.kept.Rows(owner, limit)
+	if !known {
+		err := t.query(func(from scanner) error { return from.Scan(&rows) },
+			`SELECT count(*) FROM (SELECT 1 FROM task WHERE owner = ?1 AND status IN ('working', 'input_required')
+				UNION ALL SELECT 1 FROM task WHERE owner = ?1 AND status NOT IN ('working', 'input_required') LIMIT ?2)`, owner, limit)
+		if err != nil {
+			return false, err
+		}
+		t.kept.Counted(owner, rows)
+	}
+	return rows >= limit, nil
 }
 
 // get reads a row that is there.
@@ -200,6 +225,9 @@ func (s *Store) Purge(ctx context.Context, n int) (int, error) {
 		}
 		purged, err = t.exec("DELETE FROM task WHERE id IN ("+expired+")", t.now, n)
 		t.added -= purged
+		if purged > 0 {
+			t.kept.Forget()
+		}
 		return err
 	})
 	if err != nil {

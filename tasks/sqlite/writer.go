@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/elicit-go/elicit/internal/tally"
 	"github.com/elicit-go/elicit/tasks"
 )
 
@@ -23,7 +24,8 @@ type writer struct {
 	db    *sql.DB
 	conn  *sql.Conn
 	stmts map[string]*sql.Stmt
-	total int // rows
+	total int         // rows
+	kept  tally.Tally // rows, by owner
 	calls chan *call
 	stop  func() error
 }
@@ -103,6 +105,9 @@ func (w *writer) gather(first *call) []*call {
 func (w *writer) run(batch []*call) {
 	t := &tx{writer: w, now: time.Now().UnixMicro()}
 	err := w.transaction(t, batch)
+	if err != nil {
+		w.kept.Forget() // it counts what did not happen
+	}
 	if err != nil && len(batch) > 1 {
 		for _, c := range batch {
 			w.run([]*call{c})
@@ -149,7 +154,7 @@ func (t *tx) rollback() error {
 
 // expected are the errors that leave everything as it was.
 func expected(err error) bool {
-	for _, e := range []error{tasks.ErrNotFound, tasks.ErrExists, tasks.ErrConflict, tasks.ErrFenced, tasks.ErrOwnerLimit, tasks.ErrTotalLimit} {
+	for _, e := range []error{tasks.ErrNotFound, tasks.ErrExists, tasks.ErrConflict, tasks.ErrFenced, tasks.ErrOwnerLimit, tasks.ErrOwnerTotalLimit, tasks.ErrTotalLimit} {
 		if errors.Is(err, e) {
 			return true
 		}

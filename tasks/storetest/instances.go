@@ -172,8 +172,8 @@ func compareRandom(t *testing.T, r *rand.Rand, prefix string, stores ...*store) 
 		status := tasks.TaskStatus(pick(string(tasks.Working), string(tasks.InputRequired), string(tasks.Completed)))
 		next := []tasks.Next{{}, {Rest: true}, {Due: true}, {Due: true, After: time.Hour}, {Worker: worker}}[r.IntN(5)]
 		record := []byte(fmt.Sprint(r.Uint32()))
-		attempts, owner := r.IntN(3), pick("o1", "o2")
-		limits := tasks.Limits{Owner: 3}
+		attempts, owner := r.IntN(3), prefix+pick("o1", "o2")
+		limits := tasks.Limits{Owner: 2, OwnerTotal: 3}
 		version := rows[id].Version - int64(r.IntN(8)/7)
 		var fence *tasks.Fence
 		if f := fences[id]; len(f) > 0 && r.IntN(3) > 0 {
@@ -265,7 +265,7 @@ func compareRandom(t *testing.T, r *rand.Rand, prefix string, stores ...*store) 
 
 // sentinel names the error that a store documents.
 func sentinel(err error) string {
-	for _, e := range []error{tasks.ErrNotFound, tasks.ErrExists, tasks.ErrConflict, tasks.ErrFenced, tasks.ErrLeaseLost, tasks.ErrOwnerLimit, tasks.ErrTotalLimit} {
+	for _, e := range []error{tasks.ErrNotFound, tasks.ErrExists, tasks.ErrConflict, tasks.ErrFenced, tasks.ErrLeaseLost, tasks.ErrOwnerLimit, tasks.ErrOwnerTotalLimit, tasks.ErrTotalLimit} {
 		if errors.Is(err, e) {
 			return e.Error()
 		}

@@ -112,7 +112,7 @@ var rowTests = map[string]func(*testing.T, *place){
 		changed := s.put(&fence, tasks.Row{ID: "a", Version: first.Version, Status: tasks.InputRequired, Record: []byte("changed")}, tasks.Next{Rest: true})
 		same(t, "a creation sent twice gives the row as it is", s.create(newRow("a"), tasks.Next{Worker: "w"}), changed)
 		same(t, "and changes nothing", s.get("a"), changed)
-		row, err := s.Create(ctx(t), newRow("a"), tasks.Next{}, tasks.Limits{Owner: 1, Total: 1})
+		row, err := s.Create(ctx(t), newRow("a"), tasks.Next{}, tasks.Limits{Owner: 1, OwnerTotal: 1, Total: 1})
 		s.ok("a creation sent twice is not over a limit", err)
 		same(t, "a creation sent twice, at the limits", row, changed)
 		stranger := newRow("a")
@@ -165,6 +165,68 @@ var rowTests = map[string]func(*testing.T, *place){
 		s.ok("Create after one has expired", create("owner0", "again", tasks.Limits{Owner: limit}))
 		_, err := s.Get(ctx(t), "too many")
 		wantErr(t, "Get of a row that was refused", err, tasks.ErrNotFound)
+	},
+	// Finished rows count too, until they have expired and are removed.
+	"Create/owner total": func(t *testing.T, p *place) {
+		s := p.open()
+		const owners, each, limit = 3, 25, 10
+		create := func(s *store, owner, id string, ttl time.Duration) error {
+			row := newRow(id)
+			row.Owner, row.Status, row.TTL = owner, tasks.Completed, ttl
+			_, err := s.Create(ctx(t), row, tasks.Next{Rest: true}, tasks.Limits{Owner: 2, OwnerTotal: limit, Total: 1000})
+			return err
+		}
+		var wg sync.WaitGroup
+		for n := range owners {
+			wg.Go(func() { // the first few of each by themselves
+				for i := range limit / 2 {
+					s.ok("Create", create(s, fmt.Sprint("owner", n), fmt.Sprint("first", n, ".", i), 0))
+				}
+			})
+		}
+		wg.Wait()
+		var mu sync.Mutex
+		created := map[string]int{}
+		for n := range owners * each {
+			wg.Go(func() {
+				owner := fmt.Sprint("owner", n%owners)
+				switch err := create(s, owner, fmt.Sprint("row", n), 0); {
+				case err == nil:
+					mu.Lock()
+					created[owner]++
+					mu.Unlock()
+				case !errors.Is(err, tasks.ErrOwnerTotalLimit):
+					t.Errorf("Create: %v", err)
+				}
+			})
+		}
+		wg.Wait()
+		for n := range owners {
+			owner := fmt.Sprint("owner", n)
+			if created[owner] != limit-limit/2 {
+				t.Errorf("%s, who had %d rows, has created %d more, want %d in all, the limit", owner, limit/2, created[owner], limit)
+			}
+		}
+		wantErr(t, "Create at the limit", create(s, "owner0", "too many", 0), tasks.ErrOwnerTotalLimit)
+		s.ok("Create of another owner", create(s, "other", "other", 0))
+		if p.Shared {
+			wantErr(t, "Create in another instance", create(p.open(), "owner0", "too many", 0), tasks.ErrOwnerTotalLimit)
+		}
+		_, err := s.Get(ctx(t), "too many")
+		wantErr(t, "Get of a row that was refused", err, tasks.ErrNotFound)
+
+		for i := range limit - 1 {
+			s.ok("Create", create(s, "short", fmt.Sprint("kept", i), 0))
+		}
+		s.ok("Create of a row that expires", create(s, "short", "short", time.Millisecond))
+		s.gone("short")
+		n, err := s.Purge(ctx(t), 10)
+		s.ok("Purge", err)
+		if n != 1 {
+			t.Errorf("Purge removed %d rows, want the one that has expired", n)
+		}
+		s.ok("Create after one has been removed", create(s, "short", "again", 0))
+		wantErr(t, "Create at the limit again", create(s, "short", "too many", 0), tasks.ErrOwnerTotalLimit)
 	},
 	"Create/total": func(t *testing.T, p *place) {
 		s := p.open()
