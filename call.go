@@ -87,36 +87,45 @@ func (s *Server) receive(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 		c, inner := s.newCall(method, req)
 		if c == nil {
-			return s.guard(ctx, method, "", func() (mcp.Result, error) { return next(ctx, method, req) })
+			return guard(ctx, s, "handler", method, "", func() (mcp.Result, error) { return next(ctx, method, req) })
 		}
-		c.run = c.takeRun(ctx)
-		if err := c.open(ctx); err != nil {
-			return nil, err
-		}
-		req = inner(c.st.Foreign)
-		return c.mayBeTask(ctx, req, func(ctx context.Context) (mcp.Result, error) {
-			res, err := s.guard(ctx, method, c.name, func() (mcp.Result, error) {
-				res, err := next(context.WithValue(ctx, callKey{}, c), method, req)
-				if bad := wire.Encodable(res); err == nil && bad != nil {
-					return nil, internalError(fmt.Sprintf("server bug: the result of %s cannot be encoded: %v", c.what(), bad))
-				}
-				return res, err
+		// Around the handler there is more of the author's: Options.Principal, Bind and Spender, tasks.ModeFunc.
+		return guard(ctx, s, "what is around the handler", method, c.name, func() (mcp.Result, error) {
+			c.run = c.takeRun(ctx)
+			if err := c.open(ctx); err != nil {
+				return nil, err
+			}
+			req := inner(c.st.Foreign)
+			return c.mayBeTask(ctx, req, func(ctx context.Context) (mcp.Result, error) {
+				return guard(ctx, s, "what is around the handler", method, c.name, func() (mcp.Result, error) { // perhaps in a goroutine of a task
+					res, err := guard(ctx, s, "handler", method, c.name, func() (mcp.Result, error) {
+						res, err := next(context.WithValue(ctx, callKey{}, c), method, req)
+						if bad := wire.Encodable(res); err == nil && bad != nil {
+							return nil, internalError(fmt.Sprintf("server bug: the result of %s cannot be encoded: %v", c.what(), bad))
+						}
+						return res, err
+					})
+					if err == error(errPanicked) {
+						err = &protocolError{errPanicked} // whatever else is wrong with the round
+					}
+					return c.finish(ctx, res, err)
+				})
 			})
-			return c.finish(ctx, res, err)
 		})
 	}
 }
 
-// guard turns a panic of a handler into an error that says nothing about it to the client.
-func (s *Server) guard(ctx context.Context, method, name string, f func() (mcp.Result, error)) (res mcp.Result, err error) {
+// errPanicked is what a client gets in place of a panic.
+var errPanicked = internalError("internal error")
+
+// guard turns a panic of the author's code, which what names, into an error that says nothing about it to the client.
+func guard[T any](ctx context.Context, s *Server, what, method, name string, f func() (T, error)) (res T, err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			s.opts.Logger.ErrorContext(ctx, "elicit: handler panicked", "method", method, "name", name, "panic", r, "stack", string(debug.Stack()))
+			s.opts.Logger.ErrorContext(ctx, "elicit: "+what+" panicked", "method", method, "name", name, "panic", r, "stack", string(debug.Stack()))
 			wire.Panicked(ctx)
-			res, err = nil, &protocolError{internalError("internal error")}
-			if name == "" {
-				err = internalError("internal error")
-			}
+			var none T
+			res, err = none, errPanicked
 		}
 	}()
 	return f()

@@ -34,10 +34,12 @@ func init() {
 		t := connect(tool.TaskShop{MCP: s.mcp, Ring: s.ring, OwnSecret: s.random, Logger: s.opts.Logger,
 			Caller: func(ctx context.Context, extra *mcp.RequestExtra) (tool.Caller, error) {
 				c := &call{shop: s, method: "tasks", extra: extra}
-				if err := c.identify(ctx); err != nil {
-					return tool.Caller{}, err
-				}
-				return c.caller(ctx), nil
+				return guard(ctx, s, "what says who makes a request", c.method, "", func() (tool.Caller, error) {
+					if err := c.identify(ctx); err != nil {
+						return tool.Caller{}, err
+					}
+					return c.caller(ctx), nil
+				})
 			}})
 		s.mu.Lock()
 		defer s.mu.Unlock()

@@ -75,6 +75,7 @@ import (
 	"maps"
 	"net/http"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"time"
 
@@ -177,6 +178,7 @@ func NewHandlerFunc(getServer func(*http.Request) *mcp.Server, opts *Options) *H
 	if o.Identity == nil {
 		o.Identity = tokenIdentity
 	}
+	o.Identity = guardIdentity(o.Identity, o.Logger)
 	if o.patience <= 0 {
 		o.patience = time.Minute
 	}
@@ -195,6 +197,21 @@ func NewHandlerFunc(getServer func(*http.Request) *mcp.Server, opts *Options) *H
 		Stateless: o.Stateless, SessionTimeout: o.SessionTimeout, DisableLocalhostProtection: true, MaxRequestBodyBytes: -1, Logger: o.Logger})
 	runtime.AddCleanup(h, func(s *servers) { go s.stop() }, h.known)
 	return h
+}
+
+var errPanicked = errors.New("internal error")
+
+// guardIdentity makes a panic of Options.Identity an error.
+func guardIdentity(f func(*http.Request, *mcp.RequestExtra) (string, error), logger *slog.Logger) func(*http.Request, *mcp.RequestExtra) (string, error) {
+	return func(r *http.Request, extra *mcp.RequestExtra) (identity string, err error) {
+		defer func() {
+			if x := recover(); x != nil {
+				logger.ErrorContext(r.Context(), "streamable: what says who makes a request panicked", "panic", x, "stack", string(debug.Stack()))
+				identity, err = "", errPanicked
+			}
+		}()
+		return f(r, extra)
+	}
 }
 
 // tokenIdentity is who the token is for.

@@ -100,8 +100,12 @@ func (h *Handler) serveLegacy(w http.ResponseWriter, r *http.Request, m *wire.Me
 	}
 	who, err := h.opts.Identity(r, h.extra(r))
 	if err != nil {
+		message := "the server cannot tell who makes this request"
+		if err == errPanicked {
+			message = err.Error()
+		}
 		h.opts.Logger.ErrorContext(r.Context(), "streamable: cannot tell who makes the request", "error", err)
-		h.refuse(w, r, msgID, &wire.Error{Status: http.StatusInternalServerError, Code: jsonrpc.CodeInternalError, Message: "the server cannot tell who makes this request"})
+		h.refuse(w, r, msgID, &wire.Error{Status: http.StatusInternalServerError, Code: jsonrpc.CodeInternalError, Message: message})
 		return
 	}
 	id := r.Header.Get("Mcp-Session-Id")

@@ -77,6 +77,7 @@ func (e *Engine) listen(ctx context.Context, req mcp.Request, next func(context.
 	go func() { // returns at once if there is nothing of the server's own to listen to
 		out := outcome{err: internal("internal error")}
 		defer func() { done <- out }()
+		defer e.guard("", "middleware", &out.err)
 		out.res, out.err = next(ctx)
 	}()
 	select {

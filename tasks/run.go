@@ -93,6 +93,8 @@ func (r *run) fromRecord() {
 		err = r.authorize(rec)
 	}
 	switch {
+	case err == errPanicked:
+		r.finish(nil, err, nil)
 	case err == nil && r.row.Attempts >= e.opts.MaxAttempts:
 		r.finish(nil, internal("the work was interrupted %d times", r.row.Attempts), nil)
 	case err == nil:
@@ -123,11 +125,7 @@ func (r *run) authorize(rec *record) (err error) {
 	if r.e.opts.Authorize == nil {
 		return nil
 	}
-	defer func() { // or the task would end each process that runs it
-		if p := recover(); p != nil {
-			err = &refusal{fmt.Errorf("Options.Authorize panicked: %v", p)}
-		}
-	}()
+	defer r.e.guard(r.fence.ID, "Options.Authorize", &err) // or the task would end each process that runs it
 	err = r.e.opts.Authorize(r.ctx, elicit.Principal(rec.call.principal()), rec.call.Tool)
 	if _, again := errors.AsType[*retryable](err); err == nil || again || r.ctx.Err() != nil {
 		return err
@@ -213,12 +211,7 @@ func (e *Engine) session(h *head) (*mcp.ServerSession, error) {
 
 // call runs the server's chain of middleware, as it is now.
 func (r *run) call(ctx context.Context, req *mcp.CallToolRequest) (_ mcp.Result, err error) {
-	defer func() { // of middleware that was added after elicit.New: what it wraps does this itself
-		if p := recover(); p != nil {
-			r.e.log(ctx, slog.LevelError, r.fence.ID, "tasks: middleware panicked", "panic", p)
-			err = internal("internal error")
-		}
-	}()
+	defer r.e.guard(r.fence.ID, "middleware", &err) // that was added after elicit.New: what it wraps does this itself
 	return wire.Chain(r.e.shop.MCP)(ctx, "tools/call", req)
 }
 
@@ -259,7 +252,7 @@ func (r *run) finish(res mcp.Result, err error, over func(context.Context)) {
 	}
 	end, status := &ending{}, Completed
 	if err == nil {
-		if end.Result, err = encode(res); err == nil && len(end.Result) > e.opts.MaxResult {
+		if end.Result, err = e.encode(id, res); err == nil && len(end.Result) > e.opts.MaxResult {
 			e.log(e.ctx, slog.LevelError, id, "tasks: a result is too long", "tool", r.rec.call.Tool, "bytes", len(end.Result), "limit", e.opts.MaxResult)
 			err = internal("server bug: the result of tool %q has %d bytes, over Options.MaxResult (%d) of its tasks", r.rec.call.Tool, len(end.Result), e.opts.MaxResult)
 		}
@@ -274,6 +267,8 @@ func (r *run) finish(res mcp.Result, err error, over func(context.Context)) {
 		row.Status = status
 		return Next{Rest: true}, r.rec.finish(end)
 	}) == nil && over != nil {
+		var err error
+		defer e.guard(id, "what ends a call", &err) // such as a vault
 		over(e.ctx)
 	}
 }
@@ -303,12 +298,15 @@ func backoff(first time.Duration, attempts int) time.Duration {
 	return d - d/5 + rand.N(2*d/5+1)
 }
 
-func encode(res mcp.Result) (json.RawMessage, error) {
-	b, err := json.Marshal(res)
-	if err != nil {
-		return nil, internal("server bug: the result cannot be encoded: %v", err)
-	}
-	return b, nil
+// encode encodes a result, which may be of a type of middleware's.
+func (e *Engine) encode(id string, res mcp.Result) (b json.RawMessage, err error) {
+	defer func() {
+		if err != nil && err != errPanicked {
+			err = internal("server bug: the result cannot be encoded: %v", err)
+		}
+	}()
+	defer e.guard(id, "the encoding of a result", &err)
+	return json.Marshal(res)
 }
 
 // round stores what the handler asks. Its row then rests until the client has answered all of it.

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"log/slog"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -221,6 +222,17 @@ func (e *Engine) Shutdown(ctx context.Context) error {
 		err = lerr
 	}
 	return err
+}
+
+// errPanicked is what a client gets in place of a panic.
+var errPanicked error = internal("internal error")
+
+// guard, deferred, keeps a panic of the author's code, which what names, from ending the process.
+func (e *Engine) guard(id, what string, err *error) {
+	if p := recover(); p != nil {
+		e.log(e.ctx, slog.LevelError, id, "tasks: "+what+" panicked", "panic", p, "stack", string(debug.Stack()))
+		*err = errPanicked
+	}
 }
 
 // log logs, with a hash of the task's id if there is one: the id is all that an anonymous client has to show.
