@@ -164,7 +164,9 @@ func byStdio(t *testing.T, shop *elicit.Server) func(method, name, more string) 
 	inR, inW := io.Pipe()
 	outR, outW := io.Pipe()
 	done := make(chan error, 1)
-	go func() { done <- shop.Run(context.WithoutCancel(t.Context()), &mcp.IOTransport{Reader: inR, Writer: outW}) }()
+	go func() {
+		done <- shop.Run(context.WithoutCancel(t.Context()), &mcp.IOTransport{Reader: inR, Writer: outW})
+	}()
 	t.Cleanup(func() {
 		inW.Close()
 		outR.Close()

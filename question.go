@@ -307,7 +307,7 @@ func (q *Question[T]) declared() tool.Question {
 
 // sealed cleans and checks the words, and computes their digest and their encoding. It changes q, which nobody else has yet.
 func (q *Question[T]) sealed() *Question[T] {
-	q.message = cleanText(q.message)
+	q.message = tool.CleanText(q.message)
 	q.words = q.messageErr()
 	switch q.kind {
 	case formKind:
@@ -334,21 +334,4 @@ func encodeForm(message string, schema json.RawMessage) json.RawMessage {
 		schema = json.RawMessage(`{"type":"object","properties":{}}`)
 	}
 	return append(append(b, schema...), "}}"...)
-}
-
-// cleanText takes out what could make a message read as another: control characters but line feed and tab, and the
-// characters that reorder text (Unicode Standard Annex 9).
-func cleanText(s string) string {
-	bad := func(r rune) bool {
-		return unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.Is(unicode.Bidi_Control, r)
-	}
-	if !strings.ContainsFunc(s, bad) {
-		return s
-	}
-	return strings.Map(func(r rune) rune {
-		if bad(r) {
-			return -1
-		}
-		return r
-	}, s)
 }

@@ -58,14 +58,29 @@ func ModeFunc(f func(context.Context, *mcp.CallToolRequest) Mode) elicit.ToolOpt
 // on a server without tasks. The handler then goes on as it is.
 func Begin(ctx context.Context) error { return tool.Begin(ctx) }
 
+// maxStatus is how long a status is, in characters: it goes with each answer to tasks/get and each notification, and clients
+// show it as a line.
+const maxStatus = 1000
+
 // Status says how far the work of a task is ("3 of 10"), to whoever asks for it. It may be called often: it is written once
 // a second at most. Outside a task it does nothing.
 //
-// The text is sealed where it is stored, and shown to the user and the model.
+// The text is sealed where it is stored, and shown to the user and the model. What is over 1,000 characters is cut off, and
+// control characters and those that reorder text are taken out, as from a question's message.
 func Status(ctx context.Context, message string) {
-	if r, err := tool.CallRun(ctx); err == nil && r != nil && r.Status != nil {
-		r.Status(ctx, message)
+	r, err := tool.CallRun(ctx)
+	if err != nil || r == nil || r.Status == nil {
+		return
 	}
+	n := 0
+	for i := range message {
+		if n == maxStatus {
+			message = message[:i] + "…"
+			break
+		}
+		n++
+	}
+	r.Status(ctx, tool.CleanText(message))
 }
 
 // ID is the id of the task that a handler runs as, or that middleware sees the run of; "" for a call that is no task.

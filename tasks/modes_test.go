@@ -303,32 +303,6 @@ func TestOneToolThreeWays(t *testing.T) {
 	}
 }
 
-func TestStatus(t *testing.T) {
-	proceed := make(chan struct{})
-	i := start(t, tasks.Options{}, func(s *elicit.Server) {
-		addTool(s, "Count", func(ctx context.Context) (string, error) {
-			for n := range 1000 {
-				tasks.Status(ctx, fmt.Sprintf("%d of 1000", n+1))
-			}
-			select {
-			case <-proceed:
-			case <-ctx.Done():
-			}
-			return "done", nil
-		}, tasks.Required)
-		addTool(s, "OnCall", func(ctx context.Context) (string, error) { tasks.Status(ctx, "nobody sees it"); return "done", nil }, tasks.Synchronous)
-	})
-	id := i.create("ann", "Count", `{}`)
-	eventually(t, func() bool { return i.get("ann", id)["statusMessage"] == "1000 of 1000" }, func() string { return fmt.Sprint(i.get("ann", id)) })
-	close(proceed)
-	if task := i.until("ann", id, "completed"); task["statusMessage"] != nil {
-		t.Errorf("a finished task still says %v", task["statusMessage"])
-	}
-	if a := i.call("ann", "OnCall", `{}`); !strings.Contains(a.body, "done") {
-		t.Errorf("got %s", a.body)
-	}
-}
-
 func TestOverStdio(t *testing.T) {
 	i := start(t, tasks.Options{}, func(s *elicit.Server) { addTool(s, "ShipOrder", shipOrder, tasks.Required) })
 	p := i.stdio()

@@ -80,7 +80,9 @@ func TestPanicsOfTheAuthorsFunctions(t *testing.T) {
 					return fmt.Sprint(a.Result)
 				}
 			}
-			call := func(tool string) string { return send("tools/call", tool, fmt.Sprintf(`"name":%q,"arguments":{}`, tool)) }
+			call := func(tool string) string {
+				return send("tools/call", tool, fmt.Sprintf(`"name":%q,"arguments":{}`, tool))
+			}
 			id := func(created string) string {
 				_, rest, _ := strings.Cut(created, "taskId:")
 				id, _, _ := strings.Cut(rest, " ")
