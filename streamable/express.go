@@ -18,11 +18,11 @@ import (
 
 // tools/call of 2026-07-28 takes an express path: the body is read once, and the server's own chain of middleware and
 // its tool are called with what was read, in the goroutine of the HTTP request. The SDK's handler would decode the body
-// five times, and build a session and a JSON-RPC connection for each request.
+// five times, and build a session and a JSON-RPC connection for each request. So do the methods of this library.
 
-// express serves a tools/call whose envelope, version, headers and params were checked, and reports whether it did. What
-// it does not fully understand is left to the SDK's handler.
-func (h *Handler) express(w http.ResponseWriter, r *http.Request, m *wire.Message, p *place, tool *knownTool, extra *mcp.RequestExtra, s *sharedSession) {
+// express serves a request whose envelope, version, headers and params were checked. What it does not fully understand is
+// left to the SDK's handler.
+func (h *Handler) express(w http.ResponseWriter, r *http.Request, m *wire.Message, p *place, request wire.Custom, extra *mcp.RequestExtra, s *sharedSession) {
 	out := &expressResponse{stream: eventStream{w: w, every: h.opts.KeepAlive, patience: h.opts.patience}}
 	defer out.stream.close() // whatever happens: nothing may be written when the response has ended
 	out.exchange.Notify = out.notify
@@ -31,20 +31,10 @@ func (h *Handler) express(w http.ResponseWriter, r *http.Request, m *wire.Messag
 		p.sessions.keep(s)
 		return func() { p.sessions.put(s) }
 	}
-	req := &mcp.CallToolRequest{
-		Session: s.ss,
-		Params: &mcp.CallToolParamsRaw{
-			Meta:           meta(s, m),
-			Name:           tool.name,
-			Arguments:      m.Param("arguments"),
-			InputResponses: m.InputResponses(),
-		},
-		Extra: extra,
-	}
-	req.Params.RequestState, _ = rawjson.String(m.Param("requestState"))
+	req := request(s.ss, extra, meta(s, m), m)
 	buf := buffers.Get().(*[]byte)
 	body := append(append(append((*buf)[:0], `{"jsonrpc":"2.0","id":`...), m.ID...), `,"result":`...)
-	body, err := h.call(body, out, r, p, req)
+	body, err := h.call(body, out, r, p, m, req)
 	code := int64(0)
 	if err != nil {
 		e := wire.ErrorOf(err)
@@ -59,22 +49,44 @@ func (h *Handler) express(w http.ResponseWriter, r *http.Request, m *wire.Messag
 	}
 }
 
+// toolRequest makes the requests of calls of a tool.
+func toolRequest(name string) wire.Custom {
+	return func(session *mcp.ServerSession, extra *mcp.RequestExtra, meta mcp.Meta, m *wire.Message) mcp.Request {
+		req := &mcp.CallToolRequest{Session: session, Extra: extra, Params: &mcp.CallToolParamsRaw{
+			Meta:           meta,
+			Name:           name,
+			Arguments:      m.Param("arguments"),
+			InputResponses: m.InputResponses(),
+		}}
+		req.Params.RequestState, _ = rawjson.String(m.Param("requestState"))
+		return req
+	}
+}
+
+// calledName is the name of the tool that a request calls.
+func calledName(req mcp.Request) string {
+	if r, ok := req.(*mcp.CallToolRequest); ok {
+		return r.Params.Name
+	}
+	return ""
+}
+
 // buffers are those of responses, which are written before express returns.
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
 const maxBuffer = 64 << 10
 
 // call runs the server's chain as it is now, and appends the result, whose encoding may be a handler's too.
-func (h *Handler) call(b []byte, out *expressResponse, r *http.Request, p *place, req *mcp.CallToolRequest) (_ []byte, err error) {
+func (h *Handler) call(b []byte, out *expressResponse, r *http.Request, p *place, m *wire.Message, req mcp.Request) (_ []byte, err error) {
 	ctx := out.exchange.In(r.Context())
 	defer func() {
 		if x := recover(); x != nil {
-			h.opts.Logger.ErrorContext(ctx, "streamable: handler panicked", "method", "tools/call", "name", req.Params.Name, "panic", x, "stack", string(debug.Stack()))
+			h.opts.Logger.ErrorContext(ctx, "streamable: handler panicked", "method", m.Method, "name", calledName(req), "panic", x, "stack", string(debug.Stack()))
 			wire.Panicked(ctx)
 			err = &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "internal error"}
 		}
 	}()
-	res, err := wire.Chain(p.server)(ctx, "tools/call", req)
+	res, err := wire.Chain(p.server)(ctx, m.Method, req)
 	if err != nil {
 		return b, err
 	}

@@ -33,8 +33,17 @@ func (h *Handler) serveModern(w http.ResponseWriter, r *http.Request, m *wire.Me
 		return
 	}
 	p := h.known.get(server)
-	if m.Method == "tools/call" && p.uses.Add(1) > 1 {
-		h.known.watch(p, server)
+	// What makes the request, if it can take the express path.
+	request := wire.CustomOf(server, m.Method)
+	if m.Method == "tools/call" || request != nil {
+		if p.uses.Add(1) > 1 {
+			h.known.watch(p, server)
+		} else {
+			request = nil
+		}
+	}
+	if request != nil && (p.server == nil || !h.maybeExpress(m)) {
+		request = nil
 	}
 	e := h.checkVersions(r, m, p.info)
 	// A session that is kept says that what the client tells of itself was checked.
@@ -43,7 +52,7 @@ func (h *Handler) serveModern(w http.ResponseWriter, r *http.Request, m *wire.Me
 	var room [512]byte
 	extra := h.extra(r)
 	if e == nil {
-		if m.Method == "tools/call" {
+		if m.Method == "tools/call" || request != nil {
 			if identity, err := h.opts.Identity(r, extra); err == nil {
 				key = sessionKey(room[:0], identity, m)
 				session = p.sessions.get(key)
@@ -64,17 +73,20 @@ func (h *Handler) serveModern(w http.ResponseWriter, r *http.Request, m *wire.Me
 		h.refuse(w, r, m.ID, e)
 		return
 	}
-	if tool != nil && session == nil && key != nil {
+	if tool != nil {
+		request = tool.request
+	}
+	if request != nil && session == nil && key != nil {
 		var err error
 		if session, err = p.sessions.open(p.server, key, m); err == nil { // else the SDK's handler will say why
 			defer p.sessions.put(session)
 		}
 	}
-	if tool != nil && session != nil {
+	if request != nil && session != nil {
 		if header != nil {
 			extra.Header = header
 		}
-		h.express(w, r, m, p, tool, extra, session)
+		h.express(w, r, m, p, request, extra, session)
 		return
 	}
 	h.known.cover(server)
@@ -137,8 +149,7 @@ func (h *Handler) checkRequest(r *http.Request, m *wire.Message, p *place, serve
 	}
 	if m.Method == "tools/call" {
 		tool := p.known(m.Param("name"))
-		// The SDK keeps a request's log level in a place of its own.
-		if !h.opts.noExpress && m.MetaValue(logLevel) == nil {
+		if h.maybeExpress(m) {
 			express = tool
 		}
 		if tool == nil && hasParamHeaders(r) {
@@ -154,6 +165,11 @@ func (h *Handler) checkRequest(r *http.Request, m *wire.Message, p *place, serve
 		}
 	}
 	return header, express, m.CheckParams()
+}
+
+// maybeExpress reports whether nothing in a message keeps it from the express path.
+func (h *Handler) maybeExpress(m *wire.Message) bool {
+	return !h.opts.noExpress && m.MetaValue(logLevel) == nil // the SDK keeps a request's log level in a place of its own
 }
 
 func isKnown(method string) bool {

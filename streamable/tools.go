@@ -27,7 +27,7 @@ type toolSet struct {
 }
 
 type knownTool struct {
-	name     string
+	request  wire.Custom
 	bindings []binding
 }
 
@@ -43,7 +43,7 @@ func newToolSet(list []*mcp.Tool, follows bool) *toolSet {
 		if t == nil {
 			continue
 		}
-		k := &knownTool{name: t.Name}
+		k := &knownTool{request: toolRequest(t.Name)}
 		if annotated(t.InputSchema) {
 			raw, err := json.Marshal(t.InputSchema)
 			if err != nil {

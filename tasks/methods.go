@@ -22,6 +22,13 @@ type params struct {
 	InputResponses json.RawMessage `json:"inputResponses"`
 }
 
+// request makes the request of a method of the extension.
+func request(session *mcp.ServerSession, extra *mcp.RequestExtra, meta mcp.Meta, m *wire.Message) mcp.Request {
+	p := &params{TaskID: m.Param("taskId"), InputResponses: m.Param("inputResponses")}
+	p.Meta = meta
+	return &mcp.ServerRequest[*params]{Session: session, Extra: extra, Params: p}
+}
+
 type extraKey struct{}
 
 // receive is the middleware of the extension. The handlers of its methods get no RequestExtra from the SDK, so it is here.

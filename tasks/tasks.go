@@ -12,6 +12,7 @@ import (
 
 	"github.com/elicit-go/elicit"
 	"github.com/elicit-go/elicit/internal/tool"
+	"github.com/elicit-go/elicit/internal/wire"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
@@ -255,6 +256,7 @@ func (e *Engine) serve(server *mcp.Server) error {
 		}); err != nil {
 			return err
 		}
+		wire.AddCustom(server, methodPrefix+method, request)
 	}
 	server.AddReceivingMiddleware(e.receive)
 	server.AddSendingMiddleware(e.send)

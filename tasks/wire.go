@@ -56,6 +56,12 @@ type reply struct {
 // MarshalJSON implements json.Marshaler.
 func (r *reply) MarshalJSON() ([]byte, error) { return encodeResult(r.kind, r.members, r.Meta) }
 
+// AppendResult implements wire.Appender.
+func (r *reply) AppendResult(b []byte, serverInfo json.RawMessage) ([]byte, error) {
+	raw, err := r.MarshalJSON()
+	return wire.AppendWithServerInfo(b, raw, serverInfo), err
+}
+
 // created is the CreateTaskResult: for middleware, a result of tools/call.
 type created struct {
 	*mcp.CallToolResult
@@ -74,16 +80,16 @@ func (r created) AppendResult(b []byte, serverInfo json.RawMessage) ([]byte, err
 }
 
 func encodeResult(kind string, members []byte, meta mcp.Meta) ([]byte, error) {
-	b := append([]byte(`{"resultType":"`), kind...)
-	b = append(append(b, '"'), members...)
+	b := []byte{'{'}
 	if len(meta) > 0 {
 		m, err := json.Marshal(meta)
 		if err != nil {
 			return nil, err
 		}
-		b = append(append(b, `,"_meta":`...), m...)
+		b = append(append(append(b, `"_meta":`...), m...), ',')
 	}
-	return append(b, '}'), nil
+	b = append(append(append(b, `"resultType":"`...), kind...), '"')
+	return append(append(b, members...), '}'), nil
 }
 
 // handle is the result of a call that has become a task.
