@@ -23,8 +23,8 @@ import (
 //
 // where gives the page's URL, https or on a loopback host. It is called in the handler when a link is made, so [CallID] and
 // [Step] work in it; the URL is sealed into the link, and the client does not see it. done says whether what the page is
-// for has happened. It is called whenever the question is required, the first time before anything is asked, and once a
-// second while a call waits; it must be quick. That a client says "accept" means only that its user agreed to open the page.
+// for has happened. It is called whenever the question is required, the first time before anything is asked, and while a call
+// waits: every second at first, every five after half a minute, and when page.Pages.Recheck is called. It must be quick. That a client says "accept" means only that its user agreed to open the page.
 //
 // The server needs page.Enable.
 func NewURL(key, message string, where func(context.Context) (string, error), done func(context.Context) (bool, error)) *Question[bool] {
@@ -112,7 +112,7 @@ func (s *Server) sentTo() tool.Pages {
 // asking is what the pages are told of a question.
 func (c *call) asking(q *ask) *tool.Asking {
 	a := &tool.Asking{
-		URL: q.url, Key: q.key, Message: q.message, Method: c.method, Name: c.name,
+		URL: q.url, Key: q.key, Message: q.message, Method: c.method, Name: c.name, Call: c.callID(),
 		Issuer: c.principal.Issuer, Subject: c.principal.Subject, Client: c.principal.Client,
 		Link: c.link(q.key), ClientName: c.clientName(),
 	}

@@ -95,7 +95,7 @@ func (p seam) Require(ctx context.Context, a *tool.Asking) (*tool.Reply, error) 
 	}
 	var woken chan struct{}
 	if t != nil && a.Agreed {
-		w, leave, ok := p.waiting.join(outcomeEntry(t), t.User)
+		w, leave, ok := p.waiting.join(t, a.Call)
 		switch {
 		case ok:
 			defer leave()
@@ -107,7 +107,7 @@ func (p seam) Require(ctx context.Context, a *tool.Asking) (*tool.Reply, error) 
 	if t != nil { // then there is another to ask with
 		wait = min(wait, t.Expires.Sub(p.shop.Now()))
 	}
-	over := time.After(wait)
+	began, over := time.Now(), time.After(wait)
 	for {
 		var o outcome
 		if t != nil {
@@ -134,8 +134,8 @@ func (p seam) Require(ctx context.Context, a *tool.Asking) (*tool.Reply, error) 
 			return p.reply(a, t, a.Link)
 		}
 		var again <-chan time.Time
-		if _, ok := f.(redirect); ok { // somebody else's page tells nobody
-			again = time.After(time.Second)
+		if _, ok := f.(redirect); ok {
+			again = time.After(p.waiting.recheckEvery(time.Since(began)))
 		}
 		select {
 		case <-ctx.Done():

@@ -127,6 +127,57 @@ func TestNewURL(t *testing.T) {
 	}
 }
 
+// A call that waits for a page of the author's own goes on at once when the author says where it is done. To say so is not to
+// have done it.
+func TestRecheck(t *testing.T) {
+	var paid atomic.Bool
+	looked := make(chan bool, 100)
+	where := make(chan string, 1)
+	pay := elicit.NewURL("pay", "Pay for the order", func(ctx context.Context) (string, error) {
+		where <- elicit.CallID(ctx)
+		return "https://pay.example.com/checkout", nil
+	}, func(context.Context) (bool, error) {
+		ok := paid.Load()
+		looked <- ok
+		return ok, nil
+	})
+	s := newSite(t, setup{page: page.Options{Wait: time.Hour}, tools: func(shop *elicit.Server) {
+		elicit.AddTool(shop, &mcp.Tool{Name: "Order"}, func(ctx context.Context, _ *mcp.CallToolRequest, _ struct{}) (*mcp.CallToolResult, any, error) {
+			if _, err := pay.Value(ctx); err != nil {
+				return nil, nil, err
+			}
+			return elicit.Text("Ordered."), nil, nil
+		}, elicit.Asks(pay))
+	}})
+	s.pages.RecheckNever() // by itself
+	r := s.call("", "Order", nil, nil)
+	r.link(t, "pay")
+	call := <-where
+	<-looked
+	got := make(chan string, 1)
+	go func() {
+		r, err := s.try("", "Order", `{"url":{}}`, r, map[string]string{"pay": "accept"})
+		if err != nil {
+			got <- err.Error()
+			return
+		}
+		got <- r.text()
+	}()
+	<-looked // it waits
+	for range 20 {
+		s.pages.Recheck(call)
+		s.pages.Recheck("another call")
+		if <-looked {
+			t.Fatal("it is done")
+		}
+	}
+	paid.Store(true)
+	s.pages.Recheck(call)
+	if text := <-got; text != "Ordered." {
+		t.Errorf("got %s", text)
+	}
+}
+
 func TestNewURLWrong(t *testing.T) {
 	where := func(context.Context) (string, error) { return "https://pay.example.com/", nil }
 	done := func(context.Context) (bool, error) { return false, nil }

@@ -15,16 +15,46 @@ type waiting struct {
 	pages *Pages
 	mu    sync.Mutex
 	count int
-	users map[state.Digest]int              // of them, by who was asked
-	links map[string]map[chan struct{}]bool // by the name of the outcome's entry
+	users map[state.Digest]int // of them, by who was asked
+	links sleepers             // by the name of the outcome's entry
+	calls sleepers             // by elicit.CallID
 	polls bool
+
+	recheckEvery func(waited time.Duration) time.Duration
+}
+
+// sleepers are woken by name.
+type sleepers map[string]map[chan struct{}]bool
+
+func (s sleepers) add(name string, woken chan struct{}) {
+	if s[name] == nil {
+		s[name] = map[chan struct{}]bool{}
+	}
+	s[name][woken] = true
+}
+
+func (s sleepers) remove(name string, woken chan struct{}) {
+	delete(s[name], woken)
+	if len(s[name]) == 0 {
+		delete(s, name)
+	}
+}
+
+func (s sleepers) wake(name string) {
+	for woken := range s[name] {
+		select {
+		case woken <- struct{}{}:
+		default: // is awake already
+		}
+	}
 }
 
 // pollEvery is how often the vault is asked what other instances did, while somebody waits.
 const pollEvery = 500 * time.Millisecond
 
 func (w *waiting) init(p *Pages) {
-	w.pages, w.users, w.links = p, map[state.Digest]int{}, map[string]map[chan struct{}]bool{}
+	w.pages, w.users, w.links, w.calls = p, map[state.Digest]int{}, sleepers{}, sleepers{}
+	w.recheckEvery = recheckEvery
 }
 
 // share is how many calls of one user wait at once, so that nobody has all the places: a hundredth of them, and as many as a
@@ -36,8 +66,9 @@ func (w *waiting) share(user state.Digest) int {
 	return max(16, w.pages.opts.MaxWaiting/100)
 }
 
-// join starts to wait for an entry. woken is sent to when the entry may be there. ok is false when too many wait.
-func (w *waiting) join(entry string, user state.Digest) (woken chan struct{}, leave func(), ok bool) {
+// join starts to wait for what becomes of a ticket. woken is sent to when something may have. ok is false when too many wait.
+func (w *waiting) join(t *ticket, call string) (woken chan struct{}, leave func(), ok bool) {
+	entry, user := outcomeEntry(t), t.User
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.count >= w.pages.opts.MaxWaiting || w.users[user] >= w.share(user) {
@@ -46,10 +77,8 @@ func (w *waiting) join(entry string, user state.Digest) (woken chan struct{}, le
 	w.count++
 	w.users[user]++
 	woken = make(chan struct{}, 1)
-	if w.links[entry] == nil {
-		w.links[entry] = map[chan struct{}]bool{}
-	}
-	w.links[entry][woken] = true
+	w.links.add(entry, woken)
+	w.calls.add(call, woken)
 	if !w.polls {
 		w.polls = true
 		go w.poll()
@@ -61,10 +90,8 @@ func (w *waiting) join(entry string, user state.Digest) (woken chan struct{}, le
 		if w.users[user]--; w.users[user] == 0 {
 			delete(w.users, user)
 		}
-		delete(w.links[entry], woken)
-		if len(w.links[entry]) == 0 {
-			delete(w.links, entry)
-		}
+		w.links.remove(entry, woken)
+		w.calls.remove(call, woken)
 	}, true
 }
 
@@ -72,12 +99,24 @@ func (w *waiting) join(entry string, user state.Digest) (woken chan struct{}, le
 func (w *waiting) wake(entry string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for woken := range w.links[entry] {
-		select {
-		case woken <- struct{}{}:
-		default: // is awake already
-		}
+	w.links.wake(entry)
+}
+
+// Recheck has the function done of elicit.NewURL asked again at once, for a call that waits on this instance. Call it where the
+// page of the author's own is completed, such as in the handler of a payment provider's webhook; callID is what elicit.CallID
+// was in the function where. It says nothing about done, so nobody gains by calling it.
+func (p *Pages) Recheck(callID string) {
+	p.waiting.mu.Lock()
+	defer p.waiting.mu.Unlock()
+	p.waiting.calls.wake(callID)
+}
+
+// recheckEvery is how long a call that has waited for so long waits until it asks done again: somebody else's page tells nobody.
+func recheckEvery(waited time.Duration) time.Duration {
+	if waited < 30*time.Second {
+		return time.Second
 	}
+	return 5 * time.Second
 }
 
 // poll asks the vault for all entries that are waited for, with one question, as long as somebody waits.

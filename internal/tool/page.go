@@ -51,6 +51,7 @@ type Asking struct {
 	URL          URL
 	Key, Message string
 	Method, Name string      // the feature
+	Call         string      // elicit.CallID
 	ClientName   string      // what the client calls itself
 	Header       http.Header // of the request; nil over stdio
 	Remote       bool        // the request is not this one, and was perhaps not made from this machine
