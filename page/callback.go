@@ -135,8 +135,25 @@ func (c *connect) store(ctx context.Context, v *visit, g grant) error {
 	}
 	if t.User == nobody { // for the call alone
 		if !v.complete(plain, nil) {
-			at.drop(ctx, g)
+			at.tooLate(ctx, t, g)
 		}
+		return nil
+	}
+	// Another sign-in by the same link may be as far as this one: which is first counts, and its tokens are those that stay.
+	unlock, err := at.lock(ctx)
+	for unlock == nil && err == nil {
+		unlock, err = at.lock(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	switch o, err := p.outcome(ctx, t); {
+	case err != nil:
+		return err
+	case o.action != 0:
+		at.tooLate(ctx, t, g)
+		v.over(o, true)
 		return nil
 	}
 	if err := p.put(ctx, Entry{Key: at.key, Owner: t.owner(), Expires: g.ends()}, plain); err != nil {
@@ -146,18 +163,23 @@ func (c *connect) store(ctx context.Context, v *visit, g grant) error {
 	if v.complete([]byte{}, nil) {
 		return nil
 	}
-	// The question was declined meanwhile, here or at the client.
-	s, err := p.load(ctx, at.key)
+	s, err := p.load(ctx, at.key) // it was declined at this moment, or the vault failed
 	if err == nil && s != nil && string(s.plain) == string(plain) {
-		var ok bool
-		if ok, err = p.remove(ctx, s); ok {
-			at.drop(ctx, g)
-		}
+		_, err = p.remove(ctx, s)
 	}
+	at.tooLate(ctx, t, g)
 	if err != nil {
 		p.shop.Logger.ErrorContext(ctx, "page: tokens of a question that was declined are still in the vault", "key", t.Key, "error", err)
 	}
 	return nil
+}
+
+// tooLate revokes a grant that nobody has: its question was declined, or the vault failed. Where another sign-in answered the
+// question, the grant is left alone: with it some providers would end the other.
+func (at slot) tooLate(ctx context.Context, t *ticket, g grant) {
+	if o, err := at.pages.outcome(ctx, t); err == nil && o.action != accepted && o.action != lost {
+		at.drop(ctx, g)
+	}
 }
 
 // grant is what a token is kept as.

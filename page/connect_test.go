@@ -256,6 +256,42 @@ func TestConnectAnonymous(t *testing.T) {
 	})
 }
 
+// Of two sign-ins by one link, in two tabs, the first counts, and its token is the one that is kept.
+func TestConnectTwice(t *testing.T) {
+	for _, user := range []string{"ann", ""} {
+		p := newProvider(t)
+		s := newCalendarSiteWith(t, p, &page.ConnectOptions{RevocationURL: p.URL + "/revoke"}, newSpyVault(), user != "")
+		r, link := s.asks(user)
+		const tabs = 8
+		var callbacks []string
+		v := visit(t, user)
+		for range tabs {
+			callbacks = append(callbacks, v.toCallback(link))
+		}
+		hold := make(chan struct{})
+		p.set(func() { p.hold = hold }) // all codes are exchanged at the same time
+		statuses := make(chan int, tabs)
+		for _, c := range callbacks {
+			go func() { statuses <- visit(t, user).get(c).status }()
+		}
+		waitUntil(t, func() bool { return s.vault.there(t, "s:") == 0 })
+		close(hold)
+		n := map[int]int{}
+		for range tabs {
+			n[<-statuses]++
+		}
+		if n[http.StatusSeeOther] != 1 || n[http.StatusConflict] != tabs-1 {
+			t.Errorf("%q: the pages answered %v", user, n)
+		}
+		if got := s.goesOn(user, r); got.text() != "the calendar of ada" {
+			t.Errorf("%q: the call ends with %q", user, got.text())
+		}
+		if n := p.alive(); n != 2*tabs { // to revoke the others might end the one that counts
+			t.Errorf("%q: %d tokens are alive", user, n)
+		}
+	}
+}
+
 func waitUntil(t *testing.T, ok func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(20 * time.Second); !ok(); time.Sleep(10 * time.Millisecond) {
