@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"path"
 	"runtime"
 	"strings"
 	"sync"
@@ -115,11 +116,14 @@ func parseBase(raw string) (*url.URL, error) {
 	case u.Scheme == "http" && !isLoopback(u.Hostname()):
 		return nil, fmt.Errorf("it must be https, as it is not on a loopback name (localhost, 127.0.0.1)")
 	}
+	u.Path = strings.TrimSuffix(u.Path, "/")
+	if u.Path != "" && (u.Path == "/" || path.Clean(u.Path) != u.Path || u.EscapedPath() != u.Path) {
+		return nil, fmt.Errorf("its path %q has empty or dotted parts, or characters that are escaped: write a plain one, such as /pages", u.Path)
+	}
 	u.Host = strings.ToLower(u.Host)
 	if port := u.Port(); port == "80" && u.Scheme == "http" || port == "443" && u.Scheme == "https" {
 		u.Host = strings.TrimSuffix(u.Host, ":"+port)
 	}
-	u.Path = strings.TrimSuffix(u.Path, "/")
 	u.RawPath = ""
 	return u, nil
 }

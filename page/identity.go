@@ -15,11 +15,10 @@ import (
 
 // mayAsk says why a request must not be given a link, to the author; "" if it may.
 func (p *Pages) mayAsk(ctx context.Context, a *tool.Asking) string {
-	someone := a.Issuer != "" || a.Subject != ""
 	switch {
-	case p.opts.Identify == nil && (someone || a.Client != ""):
+	case p.opts.Identify == nil && (a.Issuer != "" || a.Subject != "" || a.Client != ""):
 		return "the request has a principal, and the pages cannot tell who opens them: set page.Options.Identify, which says who is at the browser"
-	case p.opts.Identify != nil && !someone:
+	case p.opts.Identify != nil && a.Subject == "": // an issuer alone is everybody that it knows
 		return "the request has no principal, so anybody could open the page for it: verify tokens around the handler, or set elicit.Options.Principal"
 	case p.opts.Identify == nil && forwarded(a.Header) != "":
 		return "the request came through a proxy (" + forwarded(a.Header) + "), and the pages are for the user of this machine alone: set page.Options.Base and Identify"
@@ -38,7 +37,10 @@ func offLoopback(ctx context.Context) bool {
 // forwarded is the header by which a request came through a proxy or a tunnel, or "".
 func forwarded(h http.Header) string {
 	for name := range h {
-		if name == "Forwarded" || name == "Via" || strings.HasPrefix(name, "X-Forwarded-") || name == "X-Real-Ip" {
+		switch {
+		case name == "Forwarded", name == "Via", name == "X-Real-Ip",
+			strings.HasPrefix(name, "X-Forwarded-"), strings.HasPrefix(name, "X-Original-"), strings.HasPrefix(name, "X-Envoy-"),
+			strings.HasSuffix(name, "-Client-Ip"), strings.HasSuffix(name, "-Connecting-Ip"): // of Cloudflare, Fastly and others
 			return name
 		}
 	}
@@ -124,6 +126,9 @@ func ReturnTo(r *http.Request) string {
 			at = c.Value
 		}
 	}
+	if len(at) > maxTicket { // leads nowhere
+		at = ""
+	}
 	sealed, err := p.shop.Ring.Seal(returnPurpose, append(binaryTime(p.shop.Now().Add(30*time.Minute)), at...))
 	if err != nil {
 		return base.String()
@@ -145,7 +150,7 @@ func (p *Pages) cookieName(base *url.URL) string {
 	if base.Scheme == "https" {
 		return "__Host-elicit-page"
 	}
-	return "elicit-page"
+	return "elicit-page" + "-" + base.Port() // the ports of a host share cookies
 }
 
 // comeBack ends a login: it moves on to an address without a ticket.

@@ -178,8 +178,12 @@ func (p *Pages) newLink(ctx context.Context, f flow, a *tool.Asking) (*tool.Repl
 	if err != nil {
 		return nil, err
 	}
-	if len(token) > maxTicket {
-		return nil, &tool.PageError{Text: "its link would be longer than browsers and servers take: shorten the message, or the URL that it leads to"}
+	most := maxTicket
+	if p.opts.Identify != nil {
+		most = maxCookie
+	}
+	if len(token) > most {
+		return nil, &tool.PageError{Text: "its link would be longer than browsers, servers and cookies take: shorten the message, or the URL that it leads to"}
 	}
 	p.shop.SealedOnce(ctx)
 	return p.reply(a, t, token)

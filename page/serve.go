@@ -21,8 +21,12 @@ import (
 	"github.com/elicit-go/elicit/internal/tool"
 )
 
-// maxPosted bounds what a page may post, in bytes: a vault's entry holds less.
-const maxPosted = 96 << 10
+// maxPosted bounds what a page may post, in bytes: a vault's entry holds less. readTimeout is how long it may take, where the
+// server does not say.
+const (
+	maxPosted   = 96 << 10
+	readTimeout = time.Minute
+)
 
 //go:embed page.gohtml
 var source string
@@ -221,8 +225,15 @@ func (v *visit) post() {
 		return
 	}
 	v.r.Body = http.MaxBytesReader(v.w, v.r.Body, maxPosted)
+	if s, ok := v.r.Context().Value(http.ServerContextKey).(*http.Server); ok && s.ReadTimeout == 0 {
+		_ = http.NewResponseController(v.w).SetReadDeadline(time.Now().Add(readTimeout))
+	}
 	if err := v.r.ParseForm(); err != nil {
-		v.fail(http.StatusRequestEntityTooLarge, "This is more than the page takes", "Go back and send less.")
+		if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+			v.fail(http.StatusRequestEntityTooLarge, "This is more than the page takes", "Go back and send less.")
+		} else {
+			v.fail(http.StatusBadRequest, "This is not what the page sends", "Nothing was sent. Open the link again.")
+		}
 		return
 	}
 	if !v.pages.csrfValid(v.r.PostForm.Get("csrf"), v.ticket, v.who) {

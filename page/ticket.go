@@ -18,8 +18,12 @@ const (
 	returnPurpose state.Purpose = "return"
 )
 
-// maxTicket is the longest link that is looked at, in characters of its ticket.
-const maxTicket = 6 << 10
+// maxTicket is the longest link that is looked at, in characters of its ticket. While somebody logs in, it is in a cookie, and
+// browsers drop longer ones than maxCookie with its name and attributes (RFC 6265, section 6.1).
+const (
+	maxTicket = 6 << 10
+	maxCookie = 3800
+)
 
 // A ticket is what a link says, sealed: which question of which call, and who was asked. It is everything that an instance
 // that did not make it must know, so a link outlives a restart. It opens nothing by itself: the page also wants the person.
