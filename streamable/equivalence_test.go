@@ -3,6 +3,7 @@ package streamable_test
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -10,18 +11,21 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/elicit-go/elicit"
 	"github.com/elicit-go/elicit/streamable"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // seen is what middleware and a tool were given of a request.
 type seen struct {
-	Params  json.RawMessage
+	Method  string
+	Params  string
 	Version string
 	Client  *mcp.Implementation
 	Caps    *mcp.ClientCapabilities
@@ -40,18 +44,23 @@ func recorder(t *testing.T, o *streamable.Options) (url string, last func() []se
 
 func recordingServer() (server *mcp.Server, last func() []seen) {
 	server = mcp.NewServer(&mcp.Implementation{Name: "rec", Version: "1"}, nil)
+	state := regexp.MustCompile(`"requestState":"[^"]*"`)
 	var mu sync.Mutex
 	var all []seen
 	watch := func(next mcp.MethodHandler) mcp.MethodHandler {
 		return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
-			if r, ok := req.(*mcp.CallToolRequest); ok {
-				p := *r.Params
-				p.RequestState = strings.Repeat("s", len(p.RequestState)) // new each time
-				b, _ := json.Marshal(&p)
-				h := r.Extra.Header.Clone()
+			r, ok := req.(interface {
+				ProtocolVersion() string
+				ClientInfo() *mcp.Implementation
+				ClientCapabilities() *mcp.ClientCapabilities
+			})
+			if ok && (method == "tools/call" || method == "prompts/get" || method == "resources/read") {
+				b, _ := json.Marshal(req.GetParams())
+				b = state.ReplaceAllFunc(b, func(s []byte) []byte { return fmt.Append(nil, len(s)) }) // new each time
+				h := req.GetExtra().Header.Clone()
 				h.Del("Content-Length")
 				mu.Lock()
-				all = append(all, seen{b, r.ProtocolVersion(), r.ClientInfo(), r.ClientCapabilities(), h, r.Session.ID()})
+				all = append(all, seen{method, fmt.Sprintf("%T %s", req, b), r.ProtocolVersion(), r.ClientInfo(), r.ClientCapabilities(), h, req.GetSession().ID()})
 				mu.Unlock()
 			}
 			return next(ctx, method, req)
@@ -74,6 +83,26 @@ func recordingServer() (server *mcp.Server, last func() []seen) {
 		}
 		return nil, x, nil
 	})
+	elicit.AddPrompt(shop, &mcp.Prompt{Name: "ship"}, func(ctx context.Context, r *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
+		v, err := ship.Value(ctx)
+		return &mcp.GetPromptResult{Description: "<&>", Messages: []*mcp.PromptMessage{{Role: "user", Content: &mcp.TextContent{Text: fmt.Sprint(v.Name, r.Params.Arguments, r.Params.Meta["x"])}}}}, err
+	}, elicit.Asks(ship))
+	server.AddPrompt(&mcp.Prompt{Name: "typed"}, func(ctx context.Context, r *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
+		_ = r.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: "p", Progress: 1, Message: "a\nb"})
+		return &mcp.GetPromptResult{Meta: mcp.Meta{"k": 1}}, nil
+	})
+	server.AddPrompt(&mcp.Prompt{Name: "odd"}, func(context.Context, *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) { return nil, nil })
+	elicit.AddResource(shop, &mcp.Resource{Name: "ship", URI: "shop:ship", MIMEType: "text/plain"}, func(ctx context.Context, r *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+		v, err := ship.Value(ctx)
+		return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{Text: v.Name}}}, err
+	}, elicit.Asks(ship))
+	server.AddResourceTemplate(&mcp.ResourceTemplate{Name: "typed", URITemplate: "shop:typed/{n}"}, func(ctx context.Context, r *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+		_ = r.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: "p", Progress: 1})
+		return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{URI: r.Params.URI, Blob: []byte{0, 255}}}}, nil
+	})
+	server.AddResource(&mcp.Resource{Name: "odd", URI: "shop:odd"}, func(context.Context, *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+		return nil, &jsonrpc.Error{Code: 77, Message: "odd", Data: json.RawMessage(`{"a":1}`)}
+	})
 	server.AddTool(&mcp.Tool{Name: "odd", InputSchema: json.RawMessage(`{"type":"object"}`)}, func(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		return &mcp.CallToolResult{Meta: mcp.Meta{"k": "<&>"}, Content: []mcp.Content{&mcp.ImageContent{Data: []byte("x"), MIMEType: "image/png"}, &mcp.TextContent{Text: "\u2028\r\n<b>"}}, StructuredContent: map[string]any{"a": 1}}, nil
 	})
@@ -91,11 +120,12 @@ type generated struct {
 	body   string
 	header map[string]string
 
-	name, args, responses, caps, version, meta, more, id, shape string
+	method, name, args, responses, caps, version, meta, more, id, shape string
 }
 
-// generate makes requests, valid, odd and broken.
-func generate(r *rand.Rand) (g generated) {
+// generate makes requests of a method, valid, odd and broken.
+func generate(r *rand.Rand, method string) (g generated) {
+	g.method = method
 	pick := func(s ...string) string { return s[r.IntN(len(s))] }
 	rarely := func(normal string, odd ...string) string {
 		if r.IntN(6) > 0 {
@@ -111,20 +141,29 @@ func generate(r *rand.Rand) (g generated) {
 	g.caps = rarely(`{"elicitation":{"form":{}}}`, `{}`, `{"elicitation":{}}`, `{"elicitation":{"url":{}}}`, `{"elicitation":5}`, `[]`, `{"roots":{"listChanged":true},"sampling":{},"extensions":{"a/b":{"x":[1]}}}`)
 	g.version = rarely("2026-07-28", "2025-11-25", "2099-01-01", "")
 	g.meta = rarely("", `,"io.modelcontextprotocol/clientInfo":{"name":"c","version":"1"}`, `,"io.modelcontextprotocol/clientInfo":7`, `,"progressToken":"p"`, `,"progressToken":9`, `,"x":{"y":[1,null,true]}`, `,"X":1,"x":2`)
-	params := fmt.Sprintf(`"name":%q,"arguments":%s,"_meta":{"io.modelcontextprotocol/protocolVersion":%q,"io.modelcontextprotocol/clientCapabilities":%s%s}`, g.name, g.args, g.version, g.caps, g.meta)
+	naming := fmt.Sprintf(`"name":%q,"arguments":%s`, g.name, g.args)
+	switch method {
+	case "prompts/get":
+		g.args = rarely(pick(`{}`, `{"a":"b"}`, `{"a":"b","c":"\u00e9\n"}`, `null`), `{"a":1}`, `{"a":null}`, `[]`, `"a"`, `{"a":"b","a":"c"}`)
+		naming = fmt.Sprintf(`"name":%q,"arguments":%s`, g.name, g.args)
+	case "resources/read":
+		g.name = "shop:" + g.name + rarely("", "/1", "/%2F", "?x")
+		naming = fmt.Sprintf(`"uri":%q`, g.name)
+	}
+	params := fmt.Sprintf(`%s,"_meta":{"io.modelcontextprotocol/protocolVersion":%q,"io.modelcontextprotocol/clientCapabilities":%s%s}`, naming, g.version, g.caps, g.meta)
 	if g.responses != "" {
 		params += `,"inputResponses":` + g.responses
 	}
 	g.more = rarely("", `,"requestState":""`, `,"requestState":"forged"`, `,"requestState":5`, `,"requestState":null`, `,"unknown":{"a":1}`, `,"name":"ship"`)
 	g.id = rarely("1", `"a"`, "9007199254740993", "null", "1.5", `""`)
-	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"method":"tools/call","params":{%s}}`, g.id, params+g.more)
+	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"method":%q,"params":{%s}}`, g.id, method, params+g.more)
 	g.shape = rarely("", "space after", "bytes after", "batch", "another jsonrpc", "half", "ID")
 	g.body = map[string]string{"": body, "space after": body + " ", "bytes after": body + "x", "batch": "[" + body + "]",
 		"another jsonrpc": strings.Replace(body, "2.0", "1.0", 1), "half": body[:len(body)/2], "ID": strings.Replace(body, `"id"`, `"ID"`, 1)}[g.shape]
 	g.header = map[string]string{"Content-Type": "application/json", "Accept": "application/json, text/event-stream", "Mcp-Protocol-Version": rarely(g.version, "2026-07-28"),
-		"Mcp-Method": rarely("tools/call", "tools/list", ""), "Mcp-Name": rarely(g.name, "other")}
-	if g.name == "größe" {
-		g.header["Mcp-Name"] = "=?base64?Z3LDtsOfZQ==?="
+		"Mcp-Method": rarely(method, "tools/list", ""), "Mcp-Name": rarely(g.name, "other")}
+	if strings.Contains(g.name, "größe") {
+		g.header["Mcp-Name"] = "=?base64?" + base64.StdEncoding.EncodeToString([]byte(g.name)) + "?="
 	}
 	return g
 }
@@ -189,8 +228,8 @@ func TestExpressIsTheSDKsHandler(t *testing.T) {
 	slowSeen()
 	r := rand.New(rand.NewPCG(1, 2))
 	results := map[int]int{}
-	for i := range 3000 {
-		g := generate(r)
+	for i := range 4500 {
+		g := generate(r, []string{"tools/call", "tools/call", "tools/call", "prompts/get", "resources/read"}[i%5])
 		body, header := g.body, g.header
 		fs, fc, fb := send2(t, fast, body, header)
 		ss, sc, sb := send2(t, slow, body, header)
@@ -304,7 +343,7 @@ func TestDifferencesToTheSDKsHandler(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	same, seen := 0, map[string]int{}
 	for i := range 2000 {
-		g := generate(r)
+		g := generate(r, "tools/call")
 		status, _, body := send2(t, ours, g.body, g.header)
 		theirStatus, _, theirBody := send2(t, own.URL, g.body, g.header)
 		code, rest := outcome(t, body)

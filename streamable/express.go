@@ -16,9 +16,9 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// tools/call of 2026-07-28 takes an express path: the body is read once, and the server's own chain of middleware and
-// its tool are called with what was read, in the goroutine of the HTTP request. The SDK's handler would decode the body
-// five times, and build a session and a JSON-RPC connection for each request. So do the methods of this library.
+// What calls something of the server's, in 2026-07-28, takes an express path: the body is read once, and the server's own
+// chain of middleware and its tool are called with what was read, in the goroutine of the HTTP request. The SDK's handler
+// would decode the body five times, and build a session and a JSON-RPC connection for each request.
 
 // express serves a request whose envelope, version, headers and params were checked. What it does not fully understand is
 // left to the SDK's handler.
@@ -49,27 +49,50 @@ func (h *Handler) express(w http.ResponseWriter, r *http.Request, m *wire.Messag
 	}
 }
 
-// toolRequest makes the requests of calls of a tool.
+// toolRequest makes the requests of calls of a tool. Params were checked.
 func toolRequest(name string) wire.Custom {
 	return func(session *mcp.ServerSession, extra *mcp.RequestExtra, meta mcp.Meta, m *wire.Message) mcp.Request {
-		req := &mcp.CallToolRequest{Session: session, Extra: extra, Params: &mcp.CallToolParamsRaw{
+		return &mcp.CallToolRequest{Session: session, Extra: extra, Params: &mcp.CallToolParamsRaw{
 			Meta:           meta,
 			Name:           name,
 			Arguments:      m.Param("arguments"),
 			InputResponses: m.InputResponses(),
+			RequestState:   text(m, "requestState"),
 		}}
-		req.Params.RequestState, _ = rawjson.String(m.Param("requestState"))
-		return req
 	}
 }
 
-// calledName is the name of the tool that a request calls.
-func calledName(req mcp.Request) string {
-	if r, ok := req.(*mcp.CallToolRequest); ok {
-		return r.Params.Name
-	}
-	return ""
+// The requests of methods that need no look at what the server has.
+var expressed = map[string]wire.Custom{
+	"prompts/get": func(session *mcp.ServerSession, extra *mcp.RequestExtra, meta mcp.Meta, m *wire.Message) mcp.Request {
+		p := &mcp.GetPromptParams{Meta: meta, Name: text(m, "name"), InputResponses: m.InputResponses(), RequestState: text(m, "requestState")}
+		if raw := m.Param("arguments"); rawjson.Kind(raw) == '{' {
+			p.Arguments = map[string]string{}
+			for name, value := range rawjson.Members(raw) {
+				n, _ := rawjson.String(name)
+				p.Arguments[n], _ = rawjson.String(value)
+			}
+		}
+		return &mcp.GetPromptRequest{Session: session, Extra: extra, Params: p}
+	},
+	"resources/read": func(session *mcp.ServerSession, extra *mcp.RequestExtra, meta mcp.Meta, m *wire.Message) mcp.Request {
+		return &mcp.ReadResourceRequest{Session: session, Extra: extra, Params: &mcp.ReadResourceParams{
+			Meta:           meta,
+			URI:            text(m, "uri"),
+			InputResponses: m.InputResponses(),
+			RequestState:   text(m, "requestState"),
+		}}
+	},
 }
+
+// text is a member of the params that is a string, or "".
+func text(m *wire.Message, name string) string {
+	s, _ := rawjson.String(m.Param(name))
+	return s
+}
+
+// called is the name of what a request names.
+func (h *Handler) called(m *wire.Message) string { return text(m, h.names[m.Method]) }
 
 // buffers are those of responses, which are written before express returns.
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
@@ -81,7 +104,7 @@ func (h *Handler) call(b []byte, out *expressResponse, r *http.Request, p *place
 	ctx := out.exchange.In(r.Context())
 	defer func() {
 		if x := recover(); x != nil {
-			h.opts.Logger.ErrorContext(ctx, "streamable: handler panicked", "method", m.Method, "name", calledName(req), "panic", x, "stack", string(debug.Stack()))
+			h.opts.Logger.ErrorContext(ctx, "streamable: handler panicked", "method", m.Method, "name", h.called(m), "panic", x, "stack", string(debug.Stack()))
 			wire.Panicked(ctx)
 			err = &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "internal error"}
 		}

@@ -29,8 +29,9 @@
 //
 // # What goes where
 //
-// A tools/call of 2026-07-28 takes an express path, and so do the methods of tasks: the body is read once, and the server's
-// own chain of middleware, as it is at that moment, and its tool are called in the goroutine of the HTTP request. All else goes through the SDK's
+// A tools/call of 2026-07-28 takes an express path, and so do prompts/get, resources/read and the methods of tasks: the body is
+// read once, and the server's own chain of middleware, as it is at that moment, and its tool are called in the goroutine of the
+// HTTP request. All else goes through the SDK's
 // handler, which gets the request in a form that it reads without loss.
 //
 //	tools/call of a tool that is known             express
@@ -43,9 +44,9 @@
 //	… from whom Identity gives an error            the SDK's handler, with a session of its own
 //	… of NewHandlerFunc: a server's first call,
 //	  and those of servers beyond the first 64     the SDK's handler
-//	tasks/get, tasks/update, tasks/cancel          express, with the same exceptions
-//	prompts/get, resources/read and every other
-//	method of 2026-07-28                           the SDK's handler
+//	prompts/get, resources/read, tasks/get,
+//	tasks/update, tasks/cancel                     express, with the exceptions that are not about tools
+//	every other method of 2026-07-28               the SDK's handler
 //	notifications of 2026-07-28                    202; there is none that means anything over HTTP
 //	older revisions                                the SDK's handler, with sessions
 //

@@ -34,7 +34,10 @@ func (h *Handler) serveModern(w http.ResponseWriter, r *http.Request, m *wire.Me
 	}
 	p := h.known.get(server)
 	// What makes the request, if it can take the express path.
-	request := wire.CustomOf(server, m.Method)
+	request := expressed[m.Method]
+	if request == nil {
+		request = wire.CustomOf(server, m.Method)
+	}
 	if m.Method == "tools/call" || request != nil {
 		if p.uses.Add(1) > 1 {
 			h.known.watch(p, server)
