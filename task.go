@@ -207,6 +207,17 @@ func (s *Server) wakeTask(ctx context.Context, id string) {
 	}
 }
 
+// taskOver reports whether a task is there and has ended.
+func (s *Server) taskOver(ctx context.Context, id string) (bool, error) {
+	s.mu.RLock()
+	engine := s.engine
+	s.mu.RUnlock()
+	if engine == nil {
+		return false, nil
+	}
+	return engine.Over(ctx, id)
+}
+
 // handsOver reports whether what the round asks goes to a task.
 func (c *call) handsOver() bool {
 	switch {

@@ -117,7 +117,7 @@ func (c *call) asking(q *ask) *tool.Asking {
 		Link: c.link(q.key), ClientName: c.clientName(),
 	}
 	if c.run != nil {
-		a.Task = c.run.Task
+		a.Task, a.Until = c.run.Task, c.run.Until
 		a.Remote = c.run.Record != nil && c.run.Record.Remote
 	}
 	if c.extra != nil {
@@ -349,7 +349,7 @@ func init() {
 			return errors.New("this server has its pages already: call it once")
 		}
 		s.pages = connect(tool.Shop{Ring: s.ring, OwnSecret: s.random, Logger: s.opts.Logger, MaxAge: s.opts.MaxAge, MCP: s.mcp,
-			Now: func() time.Time { return s.now() }, SealedOnce: s.sealedOnce, Wake: s.wakeTask})
+			Now: func() time.Time { return s.now() }, SealedOnce: s.sealedOnce, Wake: s.wakeTask, Over: s.taskOver})
 		for _, u := range s.urls {
 			s.pages.Declare(u)
 		}

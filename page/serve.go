@@ -177,7 +177,7 @@ func (v *visit) enter(t *ticket, token string) bool {
 			return false
 		}
 	}
-	o, err := v.pages.outcome(ctx, t)
+	o, err := v.outcome()
 	switch {
 	case err != nil:
 		v.broken(err)
@@ -187,6 +187,19 @@ func (v *visit) enter(t *ticket, token string) bool {
 	}
 	v.over(o, v.is(http.MethodPost))
 	return false
+}
+
+// outcome is what became of the link so far. That of a task which was cancelled, or has ended otherwise, is over.
+func (v *visit) outcome() (outcome, error) {
+	ctx, t := v.r.Context(), v.ticket
+	o, err := v.pages.outcome(ctx, t)
+	if err == nil && o.action == 0 && t.Task != "" {
+		var over bool
+		if over, err = v.pages.shop.Over(ctx, t.Task); over {
+			o.action = ended
+		}
+	}
+	return o, err
 }
 
 // over says that a link cannot be used any more: by what became of it, or as it has expired. sent says that the visitor has
@@ -201,6 +214,12 @@ func (v *visit) over(o outcome, sent bool) {
 		v.fail(http.StatusGone, "This link has expired", "Nothing was sent. Go back to where you were asked: you get a new link there.")
 	case declined:
 		v.page(status, &view{Kind: "done", Title: "Declined", Text: "Nothing was sent. You can close this page."})
+	case ended: // with an answer of this link, or without one
+		text := "What this was asked for has ended. You can close this page."
+		if sent {
+			text = "What this was asked for has ended, and what you sent now was not taken. You can close this page."
+		}
+		v.page(status, &view{Kind: "done", Title: "Done", Text: text})
 	case lost:
 		text := "Something was sent by this link before, and the server can no longer read it."
 		if sent {
@@ -258,17 +277,18 @@ func (v *visit) complete(value []byte, then func(context.Context) error) bool {
 }
 
 func (v *visit) conclude(action byte, value []byte, then func(context.Context) error) bool {
-	first, err := v.pages.conclude(v.r.Context(), v.ticket, action, value, then)
+	o, err := v.outcome() // much may have happened since the page was shown, or a provider was asked
+	first := false
+	if err == nil && o.action == 0 {
+		if first, err = v.pages.conclude(v.r.Context(), v.ticket, action, value, then); err == nil && !first {
+			o, err = v.outcome()
+		}
+	}
 	switch {
 	case err != nil:
 		v.broken(err)
 		return false
 	case !first:
-		o, err := v.pages.outcome(v.r.Context(), v.ticket)
-		if err != nil {
-			v.broken(err)
-			return false
-		}
 		v.over(o, true)
 		return false
 	}

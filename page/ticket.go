@@ -129,6 +129,9 @@ func (p *Pages) newTicket(a *tool.Asking, data string) *ticket {
 		Expires: p.shop.Now().Add(p.opts.Expiry).Truncate(time.Second),
 		Key:     a.Key, Message: a.Message, Method: a.Method, Name: a.Name, Client: short(a.ClientName), ClientID: short(a.Client), Data: data, Task: a.Task,
 	}
+	if !a.Until.IsZero() && a.Until.Before(t.Expires) { // there is nothing to answer any more
+		t.Expires = a.Until.Truncate(time.Second)
+	}
 	rand.Read(t.ID[:])
 	return t
 }

@@ -30,8 +30,14 @@ func (e seam) Call(ctx context.Context, c *tool.Call, next func(context.Context)
 			mode = tool.Synchronous
 		}
 	}
-	c.Run.Task = rand.Text()
 	can := c.Modern && declares(c.Request.Params.Meta)
+	if mode != tool.Required && (mode == tool.Synchronous || !can || !e.mayHave(ctx, c.Caller, c.Request.Extra)) {
+		return next(ctx)
+	}
+	c.Run.Task = rand.Text()
+	if e.opts.TTL > 0 {
+		c.Run.Until = time.Now().Add(e.opts.TTL)
+	}
 	switch {
 	case mode == tool.Required && !can:
 		return nil, undeclared("the tool \"" + c.Request.Params.Name + "\"")
@@ -41,8 +47,6 @@ func (e seam) Call(ctx context.Context, c *tool.Call, next func(context.Context)
 			return nil, internal("the tool %q needs a caller who can be told from others", c.Request.Params.Name)
 		}
 		return e.create(ctx, c, c.Snapshot())
-	case mode == tool.Synchronous || !can || !e.mayHave(ctx, c.Caller, c.Request.Extra):
-		return next(ctx)
 	}
 	c.Run.ID = func() string { return "" }
 	c.Run.Round = func(ctx context.Context, s tool.Snapshot) (mcp.Result, bool, error) {

@@ -80,7 +80,7 @@ func (r *run) fromRecord() {
 	rec, err := e.decode(r.row)
 	var steps []Step
 	var req *mcp.CallToolRequest
-	x := &tool.Run{Task: id, ID: func() string { return id }, Step: r.step, Status: r.status, Round: r.round}
+	x := &tool.Run{Task: id, Until: r.row.Expires(), ID: func() string { return id }, Step: r.step, Status: r.status, Round: r.round}
 	if err == nil {
 		r.rec = rec
 		steps, err = r.steps()

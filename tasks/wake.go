@@ -63,3 +63,12 @@ func (e *Engine) woken(row Row) ([]byte, error) {
 	}
 	return r.encode(), nil
 }
+
+// Over implements tool.Tasks.
+func (e seam) Over(ctx context.Context, id string) (bool, error) {
+	row, err := e.store.Get(ctx, id)
+	if errors.Is(err, ErrNotFound) {
+		return false, nil
+	}
+	return err == nil && row.Status.Finished(), err
+}

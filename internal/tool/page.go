@@ -59,8 +59,9 @@ type Asking struct {
 	// The principal of the request.
 	Issuer, Subject, Client string
 
-	Task string // to wake when the page is done; "" for a call that is none
-	Link string // the ticket of an earlier round
+	Task  string    // to wake when the page is done; "" for a call that is none
+	Until time.Time // when that expires; zero if never
+	Link  string    // the ticket of an earlier round
 	// Agreed says that the client's user agreed to open the page, so that it is worth waiting for.
 	Agreed bool
 	// CannotAsk says that the client cannot show a link, so that none is to be made.
@@ -104,6 +105,8 @@ type Shop struct {
 	SealedOnce func(ctx context.Context)
 	// Wake tells a task that a page which it may wait for is done.
 	Wake func(ctx context.Context, task string)
+	// Over reports whether a task has ended. It does not know of one that has expired, nor of a call that became none.
+	Over func(ctx context.Context, task string) (bool, error)
 }
 
 // Hooks that the root package fills in for package page.

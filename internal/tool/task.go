@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"log/slog"
 	"sync/atomic"
+	"time"
 
 	"github.com/elicit-go/elicit/internal/state"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -46,6 +47,8 @@ type Tasks interface {
 	Call(ctx context.Context, c *Call, next func(context.Context) (mcp.Result, error)) (mcp.Result, error)
 	// Wake tells a task that what it waits for may have happened.
 	Wake(ctx context.Context, id string)
+	// Over reports whether a task is there and has ended.
+	Over(ctx context.Context, id string) (bool, error)
 }
 
 // A Call is a call that may become a task.
@@ -69,8 +72,10 @@ type Call struct {
 type Run struct {
 	// ID is the task's; empty while the call is none.
 	ID func() string
-	// Task is the id that the task has, or would have.
+	// Task is the id that the task has, or would have; empty if the call cannot become one.
 	Task string
+	// Until is when the task expires, or would expire at the earliest; zero if never.
+	Until time.Time
 	// Record is what the run starts from, nil if it began on a call.
 	Record *Record
 	Taken  atomic.Bool // by the call that it is
