@@ -24,6 +24,9 @@
 //		}
 //	}
 //
+// A call that becomes a task (package tasks) is followed to its end, for the newest revision: the same line tests a tool of any
+// mode, and [Transcript].Task says whether the call became one.
+//
 // A question that sends people to a page is accepted as a person would: the page is completed, and then the client says that
 // it was opened. For one of elicit.NewURL, whose page is the author's own, it is the test that has to see to that.
 //
@@ -134,7 +137,8 @@ func question(key string, r mcp.InputRequest) Question {
 type Transcript struct {
 	Result *mcp.CallToolResult
 	Asked  []Question // in the order of asking; questions of one round by key
-	Rounds int        // requests sent
+	Rounds int        // requests sent: the call's, and those with answers
+	Task   string     // the id of the task that the call became; "" if it became none
 }
 
 // Text is the text of the result's first content.
@@ -161,8 +165,9 @@ func response(ctx context.Context, server *mcp.Server, url string, a mcp.InputRe
 
 const maxRounds = 20
 
-// Call calls a tool, as a client of protocolVersion would ("" is the newest that the SDK speaks), until it ends. It fails
-// the test if a question has no answer here, if the call fails, or if it still asks after 20 rounds.
+// Call calls a tool, as a client of protocolVersion would ("" is the newest that the SDK speaks), until it ends, on the call or
+// as a task. It fails the test if a question has no answer here, if the call fails, if its task fails or is cancelled, or if it
+// still asks after 20 rounds.
 func Call(t testing.TB, server *mcp.Server, protocolVersion, toolName string, args any, answers ...Answer) *Transcript {
 	t.Helper()
 	if protocolVersion != "" && !slices.Contains(mcp.SupportedProtocolVersions(), protocolVersion) {
@@ -199,24 +204,46 @@ func Call(t testing.TB, server *mcp.Server, protocolVersion, toolName string, ar
 		opts.Capabilities = &mcp.ClientCapabilities{RootsV2: &mcp.RootCapabilities{ListChanged: true},
 			Elicitation: &mcp.ElicitationCapabilities{Form: &mcp.FormElicitationCapabilities{}, URL: &mcp.URLElicitationCapabilities{}}}
 	}
+	if protocolVersion == "" || protocolVersion >= wire.Modern {
+		opts.Capabilities.Extensions = map[string]any{tasksExtension: struct{}{}}
+	}
 	client := mcp.NewClient(&mcp.Implementation{Name: "elicittest", Version: "1"}, opts)
+	addTaskMethods(client)
 	st, ct := mcp.NewInMemoryTransports()
+	tap := &handles{Transport: ct}
 	ss, err := server.Connect(t.Context(), wire.Strict(st), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	cs, err := client.Connect(t.Context(), ct, &mcp.ClientSessionOptions{ProtocolVersion: protocolVersion})
+	cs, err := client.Connect(t.Context(), tap, &mcp.ClientSessionOptions{ProtocolVersion: protocolVersion})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer ss.Wait()
 	defer cs.Close()
+	respond := func(key string, q Question) (mcp.InputResponse, error) {
+		a, ok := m[key]
+		if !ok {
+			return nil, fmt.Errorf("%q is asked (%q), and has no answer in this test", key, q.Message)
+		}
+		r, err := response(t.Context(), server, q.URL, a)
+		if err != nil {
+			return nil, fmt.Errorf("%q cannot be answered: %w", key, err)
+		}
+		return r, nil
+	}
 	p := &mcp.CallToolParams{Name: toolName, Arguments: args}
 	for {
 		tr.Rounds++
 		res, err := cs.CallTool(t.Context(), p)
 		if err != nil {
 			t.Fatalf("elicittest: round %d of %s: %v", tr.Rounds, toolName, err)
+		}
+		if tr.Task = tap.task(); tr.Task != "" {
+			if err := tr.follow(t.Context(), cs, respond); err != nil {
+				t.Fatalf("elicittest: %s: %v", toolName, err)
+			}
+			return tr
 		}
 		if !res.NeedsInput() {
 			tr.Result = res
@@ -229,12 +256,8 @@ func Call(t testing.TB, server *mcp.Server, protocolVersion, toolName string, ar
 		for _, k := range slices.Sorted(maps.Keys(res.InputRequests)) {
 			q := question(k, res.InputRequests[k])
 			tr.Asked = append(tr.Asked, q)
-			a, ok := m[k]
-			if !ok {
-				t.Fatalf("elicittest: round %d of %s asks %q (%q), which has no answer in this test", tr.Rounds, toolName, k, q.Message)
-			}
-			if p.InputResponses[k], err = response(t.Context(), server, q.URL, a); err != nil {
-				t.Fatalf("elicittest: %q cannot be answered: %v", k, err)
+			if p.InputResponses[k], err = respond(k, q); err != nil {
+				t.Fatalf("elicittest: round %d of %s: %v", tr.Rounds, toolName, err)
 			}
 		}
 	}
