@@ -58,7 +58,8 @@ func (p *Pages) close(ctx context.Context, t *ticket, action byte) (bool, error)
 }
 
 func (p *Pages) concludeAs(ctx context.Context, t *ticket, e Entry, action byte, value []byte, then func(context.Context) error) (bool, error) {
-	ctx = context.WithoutCancel(ctx) // half of it would be worse
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second) // half of it would be worse
+	defer cancel()
 	e.Key = outcomeEntry(t)
 	first, err := p.add(ctx, e, append([]byte{action}, value...))
 	if err != nil {
