@@ -148,7 +148,7 @@ func (c *connect) store(ctx context.Context, v *visit, g grant) error {
 		return err
 	}
 	defer unlock()
-	switch o, err := p.outcome(ctx, t); {
+	switch o, err := v.outcome(); {
 	case err != nil:
 		return err
 	case o.action != 0:
