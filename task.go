@@ -40,7 +40,8 @@ func init() {
 					}
 					return c.caller(ctx), nil
 				})
-			}})
+			},
+			Ended: func(ctx context.Context, st state.State) { (&call{shop: s, st: st}).endLinks(ctx) }})
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.engine = t

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/elicit-go/elicit/internal/rawjson"
+	"github.com/elicit-go/elicit/internal/state"
 	"github.com/elicit-go/elicit/internal/tool"
 	"github.com/elicit-go/elicit/internal/wire"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -245,10 +246,11 @@ func (e *Engine) cancelRow(ctx context.Context, id, owner string) error {
 			return nil
 		}
 		r, err := e.decode(row)
-		if err == nil {
-			err = r.finish(&ending{Message: "cancelled by the client"})
-		}
 		if err != nil {
+			return err
+		}
+		w, unread := r.openWork()
+		if err := r.finish(&ending{Message: "cancelled by the client"}); err != nil {
 			return err
 		}
 		row.Status, row.Record = Cancelled, r.encode()
@@ -262,8 +264,21 @@ func (e *Engine) cancelRow(ctx context.Context, id, owner string) error {
 			}
 			e.subs.look(id)
 			e.log(ctx, slog.LevelDebug, id, "tasks: cancelled")
+			if unread == nil {
+				e.forget(ctx, id, w)
+			}
 		}
 		return err
 	}
 	return ErrConflict
+}
+
+// forget forgets what was kept for a task alone, which was cancelled.
+func (e *Engine) forget(ctx context.Context, id string, w *work) {
+	st, err := state.Parse(w.State)
+	if err != nil {
+		return
+	}
+	defer e.guard(id, "what ends a call", &err) // such as a vault
+	e.shop.Ended(context.WithoutCancel(ctx), *st)
 }

@@ -92,18 +92,19 @@ func (r *run) fromRecord() {
 		defer req.Session.Close()
 		err = r.authorize(rec)
 	}
+	over := func(ctx context.Context) { e.shop.Ended(ctx, x.Record.State) } // where the handler does not run
 	switch {
 	case err == errPanicked:
-		r.finish(nil, err, nil)
+		r.finish(nil, err, over)
 	case err == nil && r.row.Attempts >= e.opts.MaxAttempts:
-		r.finish(nil, internal("the work was interrupted %d times", r.row.Attempts), nil)
+		r.finish(nil, internal("the work was interrupted %d times", r.row.Attempts), over)
 	case err == nil:
 		res, err := r.call(tool.WithRun(r.ctx, x), req)
 		r.finish(res, err, x.Over)
 	default:
 		if p, ok := errors.AsType[*refusal](err); ok {
 			e.log(e.ctx, slog.LevelWarn, id, "tasks: refused a run", "tool", rec.call.Tool, "error", p.err)
-			r.finish(nil, internal("the caller may no longer use the tool %q", rec.call.Tool), nil)
+			r.finish(nil, internal("the caller may no longer use the tool %q", rec.call.Tool), over)
 			return
 		}
 		// Another instance may have the secrets, or the store answer again.
@@ -217,6 +218,13 @@ func (r *run) call(ctx context.Context, req *mcp.CallToolRequest) (_ mcp.Result,
 
 // finish ends the run with what its handler returned. Over, if it is not nil, is called when the task has ended.
 func (r *run) finish(res mcp.Result, err error, over func(context.Context)) {
+	ended := func() {
+		if over != nil {
+			var err error
+			defer r.e.guard(r.fence.ID, "what ends a call", &err) // such as a vault
+			over(r.e.ctx)
+		}
+	}
 	r.mu.Lock()
 	handed := r.handed
 	r.mu.Unlock()
@@ -226,7 +234,10 @@ func (r *run) finish(res mcp.Result, err error, over func(context.Context)) {
 		cause = tool.GetError()
 	}
 	switch why := context.Cause(r.ctx); {
-	case handed, why == errCancelled:
+	case handed:
+		return
+	case why == errCancelled:
+		ended() // what the record does not have yet
 		return
 	case why == errLost && (err != nil || cause != nil):
 		return // it failed because it was interrupted
@@ -266,10 +277,8 @@ func (r *run) finish(res mcp.Result, err error, over func(context.Context)) {
 	if r.put(func(row *Row) (Next, error) {
 		row.Status = status
 		return Next{Rest: true}, r.rec.finish(end)
-	}) == nil && over != nil {
-		var err error
-		defer e.guard(id, "what ends a call", &err) // such as a vault
-		over(e.ctx)
+	}) == nil {
+		ended()
 	}
 }
 

@@ -65,7 +65,7 @@ func (b browser) send(url, shown string) (int, string) {
 // When its task has ended, however that was, a link takes nothing any more, from a page that was opened before either.
 func TestSecurity24LinksOfATaskThatHasEnded(t *testing.T) {
 	var deny, down atomic.Bool
-	secret := page.SecretInput("key", "Enter the key", page.Remember(time.Hour))
+	secret := page.SecretInput("key", "Enter the key")
 	for mode, option := range map[string]elicit.ToolOption{"Required": tasks.Required, "Optional": tasks.Optional} {
 		t.Run(mode, func(t *testing.T) {
 			store := &failing{Store: tasks.NewMemoryStore(), down: &down}
@@ -117,6 +117,19 @@ func TestSecurity24LinksOfATaskThatHasEnded(t *testing.T) {
 			i.until("", id, "failed")
 			deny.Store(false)
 			closed("a task that was refused", url, shown)
+
+			// What was entered for a task that is cancelled before it is taken is gone with it.
+			id, url, shown = asked()
+			if status, body := b.send(url, shown); status != 303 {
+				t.Errorf("a task that waits: %d %s", status, body)
+			}
+			if _, body := b.get(url); !strings.Contains(body, "The server has what it asked for") {
+				t.Errorf("once sent: %s", body)
+			}
+			i.method("", "cancel", id, "")
+			if _, body := b.get(url); !strings.Contains(body, "has ended") {
+				t.Errorf("cancelled: %s", body)
+			}
 
 			// While nobody knows whether the task goes on, nothing is taken; then it is.
 			id, url, shown = asked()

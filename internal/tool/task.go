@@ -131,6 +131,8 @@ type TaskShop struct {
 	Logger    *slog.Logger
 	// Caller says who makes a request. The error is a JSON-RPC error.
 	Caller func(ctx context.Context, extra *mcp.RequestExtra) (Caller, error)
+	// Ended forgets what was kept for a call alone, as Run.Over does, where no handler has returned.
+	Ended func(ctx context.Context, st state.State)
 }
 
 type runKey struct{}
