@@ -277,26 +277,26 @@ func TestSecurity22NothingLeaks(t *testing.T) {
 	p := newProvider(t)
 	p.life = time.Second
 	s := newCalendarSite(t, p, nil)
-	r, link := s.asks("ann")
-	ann := visit(t, "ann")
+	r, link := s.asks("annabella")
+	ann := visit(t, "annabella")
 	p.set(func() { p.deny = "access_denied" })
 	ann.comesBack(ann.toCallback(link))
 	p.set(func() { p.deny, p.broken = "", http.StatusBadRequest })
 	ann.comesBack(ann.toCallback(link))
 	p.set(func() { p.broken = 0 })
 	ann.connects(link)
-	if got := s.goesOn("ann", r); got.text() != "the calendar of ada" {
+	if got := s.goesOn("annabella", r); got.text() != "the calendar of ada" {
 		t.Fatalf("got %q", got.text())
 	}
 	waitUntil(t, func() bool {
-		got := s.call("ann", "Events", nil, nil)
+		got := s.call("annabella", "Events", nil, nil)
 		_, refreshed, _ := p.counts()
 		return got.text() == "the calendar of ada" && refreshed > 0
 	})
 	p.revoke()
-	s.asks("ann")
+	s.asks("annabella")
 	p.set(func() { p.broken = http.StatusBadGateway })
-	s.call("ann", "Events", nil, nil)
+	s.call("annabella", "Events", nil, nil)
 
 	for name, text := range map[string]string{"the log": s.logs.String(), "the MCP messages": s.wire.String()} {
 		if leaked := p.leaked(text); leaked != "" || strings.Contains(text, "client-secret-of-the-shop") {
@@ -323,7 +323,7 @@ func TestSecurity22NothingLeaks(t *testing.T) {
 	}
 	for _, e := range s.vault.stored("") {
 		for _, text := range []string{e.Key, string(e.Sealed), hex.EncodeToString(e.Sealed), base64.StdEncoding.EncodeToString(e.Sealed)} {
-			if leaked := p.leaked(text); leaked != "" || strings.Contains(text, "ann") || strings.Contains(text, "example.com") {
+			if leaked := p.leaked(text); leaked != "" || strings.Contains(text, "annabella") || strings.Contains(text, "example.com") {
 				t.Errorf("entry %q has %q, or the user's name", e.Key, leaked)
 			}
 		}

@@ -45,6 +45,7 @@ type provider struct {
 	tokens    int      // requests to the token endpoint
 	refreshed int
 	reused    int
+	held      int // requests that the token endpoint has begun on
 }
 
 type code struct{ person, challenge, redirect, scope, family string }
@@ -110,6 +111,7 @@ func (p *provider) authorize(w http.ResponseWriter, r *http.Request) {
 func (p *provider) token(w http.ResponseWriter, r *http.Request) {
 	p.mu.Lock()
 	hold := p.hold
+	p.held++
 	p.mu.Unlock()
 	if hold != nil {
 		<-hold
@@ -215,6 +217,13 @@ func (p *provider) revocation(w http.ResponseWriter, r *http.Request) {
 		delete(p.refreshes, token)
 		w.WriteHeader(http.StatusOK)
 	}
+}
+
+// begun is how many requests to the token endpoint have begun, and are perhaps held there.
+func (p *provider) begun() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.held
 }
 
 // alive is how many tokens are good for something.

@@ -186,7 +186,7 @@ func TestRevokeWhatCameTooLate(t *testing.T) {
 		p.set(func() { p.hold = hold })
 		back := make(chan *view)
 		go func() { back <- v.get(callback) }()
-		waitUntil(t, func() bool { return s.vault.there(t, "s:") == 0 }) // the code is being exchanged
+		waitUntil(t, func() bool { return p.begun() == 1 }) // the code is being exchanged
 		if got := s.call(user, "Events", r, map[string]string{"calendar": "decline"}); !got.Result.IsError {
 			t.Errorf("got %q", got.text())
 		}
