@@ -122,7 +122,8 @@ type outcome struct {
 	content []byte
 }
 
-// serve shows p until it is answered or closed. What it returns ends the server, which still has the last page to send.
+// serve shows p until it is answered or closed. What it returns ends the server, which still has the last page to send; with an
+// error, it has ended.
 func (b *Browser) serve(ctx context.Context, p *page) (got outcome, stop func(), err error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -179,7 +180,7 @@ func (b *Browser) serve(ctx context.Context, p *page) (got outcome, stop func(),
 		case <-timeout.C:
 			p.finish(outcome{action: answer.ActionCancel})
 		case <-ctx.Done():
-			return outcome{}, nil, context.Cause(ctx)
+			return outcome{}, stop, context.Cause(ctx)
 		}
 	}
 }
