@@ -29,6 +29,15 @@ func (s *Store) Create(ctx context.Context, row tasks.Row, next tasks.Next, limi
 const countKept = `SELECT count(*)::int AS rows FROM (SELECT FROM elicit_task WHERE owner = %[1]s AND status IN ('working', 'input_required')
 	UNION ALL SELECT FROM elicit_task WHERE owner = %[1]s AND status NOT IN ('working', 'input_required') LIMIT %[2]s::int) AS kept`
 
+var insertRow = `WITH kept AS MATERIALIZED (` + fmt.Sprintf(countKept, "$2", "$12") + `)
+	INSERT INTO elicit_task AS t
+		(id, owner, status, record, version, run, worker, due_at, attempts, ttl, created_at, updated_at, expires_at)
+	SELECT $1, $2, $3, $4, 1, $5::bigint, $6::text, now() + $7::bigint * interval '1 microsecond', $8::int, $9::bigint, now(), now(),
+		CASE WHEN $9 > 0 THEN now() + $9 * interval '1 microsecond' END
+	WHERE NOT $10::boolean AND ($12 = 0 OR $12 > (SELECT rows FROM kept)) AND ($11::int = 0 OR $11 > (SELECT count(*) FROM (SELECT FROM elicit_task t
+		WHERE owner = $2 AND status IN ('working', 'input_required') AND ` + there + ` LIMIT $11) AS open))
+	ON CONFLICT (id) DO NOTHING RETURNING ` + columns + `, (SELECT rows FROM kept)`
+
 // insert creates the rows of a batch.
 func (s *Store) insert(ctx context.Context, conn *pgx.Conn, batch []*write) (err error) {
 	var statements pgx.Batch
@@ -48,14 +57,7 @@ func (s *Store) insert(ctx context.Context, conn *pgx.Conn, batch []*write) (err
 		}
 		w.also = []any{&w.counted}
 		_, worker, due, claimed := place(w.next)
-		statements.Queue(`WITH kept AS MATERIALIZED (`+fmt.Sprintf(countKept, "$2", "$12")+`)
-			INSERT INTO elicit_task AS t
-				(id, owner, status, record, version, run, worker, due_at, attempts, ttl, created_at, updated_at, expires_at)
-			SELECT $1, $2, $3, $4, 1, $5::bigint, $6::text, now() + $7::bigint * interval '1 microsecond', $8::int, $9::bigint, now(), now(),
-				CASE WHEN $9 > 0 THEN now() + $9 * interval '1 microsecond' END
-			WHERE NOT $10::boolean AND ($12 = 0 OR $12 > (SELECT rows FROM kept)) AND ($11::int = 0 OR $11 > (SELECT count(*) FROM (SELECT FROM elicit_task t
-				WHERE owner = $2 AND status IN ('working', 'input_required') AND `+there+` LIMIT $11) AS open))
-			ON CONFLICT (id) DO NOTHING RETURNING `+columns+`, (SELECT rows FROM kept)`,
+		statements.Queue(insertRow,
 			w.row.ID, w.row.Owner, string(w.row.Status), blob(w.row.Record), claimed, worker, due, w.row.Attempts, micros(w.row.TTL), w.full || w.crowded, w.limits.Owner, upTo)
 	}
 	if err := send(ctx, conn, batch, &statements); err != nil {
