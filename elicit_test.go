@@ -14,6 +14,7 @@ import (
 	"github.com/elicit-go/elicit"
 	"github.com/elicit-go/elicit/elicittest"
 	"github.com/elicit-go/elicit/form"
+	"github.com/elicit-go/elicit/tasks"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
@@ -138,6 +139,18 @@ func TestAskingErrorOfAnotherRoundIsAServerBug(t *testing.T) {
 	r := request{url: host(t, shop), name: "Stale"}.send(t)
 	if r.Error == nil || r.Error.Code != -32603 || !strings.HasPrefix(r.Error.Message, "server bug: ") {
 		t.Error(r.body)
+	}
+}
+
+// A tool that insists on being a task is not run as a plain call because tasks.Enable was forgotten.
+func TestRequiredTaskWithoutTasksIsAServerBug(t *testing.T) {
+	shop := elicit.New(newServer(), quiet(elicit.Options{}))
+	ran := false
+	addText(shop, "Deploy", func(context.Context) (string, error) { ran = true; return "", nil }, tasks.Required)
+	r := request{url: host(t, shop), name: "Deploy"}.send(t)
+	if r.Error == nil || r.Error.Code != -32603 || !strings.HasPrefix(r.Error.Message, `server bug: tool "Deploy"`) ||
+		!strings.Contains(r.Error.Message, "tasks.Enable") || ran {
+		t.Error(r.body, ran)
 	}
 }
 

@@ -134,7 +134,15 @@ func (c *call) mayBeTask(ctx context.Context, req mcp.Request, next func(context
 	engine := c.shop.engine
 	c.shop.mu.RUnlock()
 	r, ok := req.(*mcp.CallToolRequest)
-	if engine == nil || !ok || c.run != nil {
+	if !ok || c.run != nil {
+		return next(ctx)
+	}
+	if engine == nil {
+		if c.shop.task(c.name).Mode == tool.Required {
+			msg := fmt.Sprintf("server bug: %s is tasks.Required, and this server has no tasks: call tasks.Enable", c.what())
+			c.log(ctx, slog.LevelError, "elicit: "+msg)
+			return nil, internalError(msg)
+		}
 		return next(ctx)
 	}
 	c.run = &tool.Run{}

@@ -28,7 +28,8 @@ const (
 	// would without tasks.
 	Optional = Mode(tool.Optional)
 
-	// Required: every call is a task from the start. A client that cannot have tasks is refused (JSON-RPC −32021).
+	// Required: every call is a task from the start. A client that cannot have tasks is refused (JSON-RPC −32021), and so is
+	// every call of a server without [Enable] (−32603).
 	Required = Mode(tool.Required)
 
 	// AtBegin: the handler runs on the call, and asks on it, until it calls [Begin].
