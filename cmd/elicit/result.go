@@ -73,9 +73,24 @@ func failure(con *console, tool string, res *mcp.CallToolResult, err error) erro
 		return &exitError{exitServer, fmt.Errorf("%s: %w", tool, answer.ErrTaskUnknown)}
 	}
 	if !errors.As(err, &status) && errors.As(err, &rpc) && rpc.Code != rejected {
+		if !con.asks && wantsPage(rpc) {
+			return &exitError{exitUnanswered, fmt.Errorf("calling %s: %s; nobody is here to open a page: run this at a terminal, or with --browser", tool, rpc.Message)}
+		}
 		return &exitError{exitServer, fmt.Errorf("calling %s: the server answered with error %d: %s", tool, rpc.Code, rpc.Message)}
 	}
 	return &exitError{exitServer, err}
+}
+
+// wantsPage reports whether a server refuses a client because it does not open pages.
+func wantsPage(e *jsonrpc.Error) bool {
+	var data struct {
+		Required struct {
+			Elicitation struct {
+				URL json.RawMessage `json:"url"`
+			} `json:"elicitation"`
+		} `json:"requiredCapabilities"`
+	}
+	return e.Code == mcp.CodeMissingRequiredClientCapabilities && json.Unmarshal(e.Data, &data) == nil && data.Required.Elicitation.URL != nil
 }
 
 // rejected is the code by which the SDK says that a request did not get through; no server has answered.

@@ -48,6 +48,9 @@ func (c *console) afterURL(first *string, second, missing string) (string, error
 		}
 		word, *first = *first, ""
 	}
+	if word == "" && *first != "" && !strings.Contains(*first, "://") {
+		return "", usage("%q stands where the URL of the server does, such as http://localhost:5280/; what it is for follows that", *first)
+	}
 	if word == "" {
 		return "", usage("%s", missing)
 	}

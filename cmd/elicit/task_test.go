@@ -121,6 +121,7 @@ func TestTask(t *testing.T) {
 	for _, verb := range []string{"get", "wait", "cancel"} {
 		try(t, "task", verb, url, "no-such").want(t, exitServer, "", "the server knows no such task")
 		try(t, "task", verb, url).want(t, exitUsage, "", "which task?")
+		try(t, "task", verb, "no-such").want(t, exitUsage, "", `"no-such" stands where the URL of the server does`)
 		try(t, "task", verb, "nowhere", "x").want(t, exitUsage, "", "is not an http or https URL")
 	}
 	try(t, "task").want(t, exitUsage, "", "expected one of")
