@@ -135,6 +135,9 @@ func bindsOf(t reflect.Type, b *builder) []bind {
 					elem = elem.Elem()
 				}
 				if sf.Anonymous && !sf.IsExported() && elem.Kind() != reflect.Struct || !sf.Anonymous && !sf.IsExported() {
+					if _, tagged := sf.Tag.Lookup("elicit"); tagged { // go vet has an eye on json tags
+						b.errorf("%s: it has an elicit tag, and is not exported, so no form can fill it; begin its name with a capital letter, or take the tag away", path)
+					}
 					continue
 				}
 				tag := sf.Tag.Get("json")

@@ -53,6 +53,17 @@ func TestParseTag(t *testing.T) {
 	}
 }
 
+// encoding/json skips such a field in silence; a question would be asked without it.
+func TestTagsOfUnexportedFields(t *testing.T) {
+	type S struct {
+		size string `elicit:"minLength=2"`
+		note string
+		Name string `json:"name"`
+	}
+	_ = S{size: "", note: ""}
+	testErr(t, For[S](), "S.size: it has an elicit tag, and is not exported, so no form can fill it; begin its name with a capital letter, or take the tag away")
+}
+
 func TestTags(t *testing.T) {
 	type S struct {
 		Name    string      `json:"name" jsonschema:"who" elicit:"title='Name, in full',minLength=2,maxLength=9,default=Ada"`
