@@ -240,6 +240,10 @@ func (r results) goals(p func(string, ...any)) {
 		}
 		p("| %s | %s | %s | %s |", g.what, limit, spread(v, 2), verdict)
 	}
+	if r.of(key("uncollected", peer.Elicit)) != nil {
+		defer p("What lives in memory makes collecting garbage dearer for any call, also for one that never looks at it: tools of go-sdk, as the floor\n" +
+			"shows, and the sessions of clients. Without garbage collection nothing grows (docs/decisions/0030-bench.md).\n")
+	}
 	var memory string
 	for _, x := range r {
 		if len(x.Memory) < 2 {
