@@ -146,10 +146,19 @@ func TestAskingErrorOfAnotherRoundIsAServerBug(t *testing.T) {
 func TestRequiredTaskWithoutTasksIsAServerBug(t *testing.T) {
 	shop := elicit.New(newServer(), quiet(elicit.Options{}))
 	ran := false
-	addText(shop, "Deploy", func(context.Context) (string, error) { ran = true; return "", nil }, tasks.Required)
-	r := request{url: host(t, shop), name: "Deploy"}.send(t)
-	if r.Error == nil || r.Error.Code != -32603 || !strings.HasPrefix(r.Error.Message, `server bug: tool "Deploy"`) ||
-		!strings.Contains(r.Error.Message, "tasks.Enable") || ran {
+	work := func(context.Context) (string, error) { ran = true; return "", nil }
+	addText(shop, "Deploy", work, tasks.Required)
+	addText(shop, "Depends", work, tasks.ModeFunc(func(context.Context, *mcp.CallToolRequest) tasks.Mode { return tasks.Required }))
+	addText(shop, "Not", work, tasks.ModeFunc(func(context.Context, *mcp.CallToolRequest) tasks.Mode { return tasks.Optional }))
+	url := host(t, shop)
+	for _, name := range []string{"Deploy", "Depends"} {
+		r := request{url: url, name: name}.send(t)
+		if r.Error == nil || r.Error.Code != -32603 || !strings.HasPrefix(r.Error.Message, fmt.Sprintf("server bug: tool %q", name)) ||
+			!strings.Contains(r.Error.Message, "tasks.Enable") || ran {
+			t.Error(r.body, ran)
+		}
+	}
+	if r := (request{url: url, name: "Not"}).send(t); r.Error != nil || !ran {
 		t.Error(r.body, ran)
 	}
 }

@@ -106,7 +106,7 @@ func ExampleQuestion_Err() {
 	fmt.Println(elicit.Confirm("sure", "See https://go.dev. Sure?").Err())
 	// Output:
 	// elicit: question "a#b": a key cannot contain #, which marks repeated askings
-	// elicit: question "region": form: field "choice": it has no options to choose from
+	// elicit: question "region": form: field "choice": it has no options to choose from: give it some
 	// elicit: question "sure": its message contains the URL https://go.dev; a message must not lead people to links (MCP 2026-07-28, client/elicitation, Safe URL Handling)
 }
 

@@ -138,7 +138,12 @@ func (c *call) mayBeTask(ctx context.Context, req mcp.Request, next func(context
 		return next(ctx)
 	}
 	if engine == nil {
-		if c.shop.task(c.name).Mode == tool.Required {
+		t := c.shop.task(c.name)
+		mode := t.Mode
+		if t.ModeOf != nil {
+			mode = t.ModeOf(ctx, r)
+		}
+		if mode == tool.Required {
 			msg := fmt.Sprintf("server bug: %s is tasks.Required, and this server has no tasks: call tasks.Enable", c.what())
 			c.log(ctx, slog.LevelError, "elicit: "+msg)
 			return nil, internalError(msg)

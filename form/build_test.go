@@ -142,7 +142,7 @@ func TestErrOfBuild(t *testing.T) {
 		"Build[form.shipment]: field 11 is nil",
 		`shipment.Bad: its jsonschema tag "required=true" begins with WORD=, which go-sdk reserves; the tag is a description`,
 		"shipment.Empty: its jsonschema tag is empty; write a description or leave the tag out",
-		`field "carrier": it has no options to choose from`,
+		`field "carrier": it has no options to choose from: give it some`,
 		"Build[form.shipment]: field 15 points to shipment.Pair, which is not a field of the form: it must be exported, and not hidden from JSON by its tag or by another field of its name",
 	)
 	testErr(t, Build(func(s *shipment) []Field { panic("boom") }),

@@ -230,7 +230,7 @@ func valueOf[V comparable](o *options, text string) (v V) {
 
 func (o *options) mistakes() (out []string) {
 	if len(o.list) == 0 {
-		return []string{"it has no options to choose from"}
+		return []string{"it has no options to choose from: give it some"}
 	}
 	seen := make(map[string]bool, len(o.list))
 	for i, opt := range o.list {

@@ -108,8 +108,8 @@ func ExampleForm_SchemaWithDefaults() {
 func ExampleForm_Err() {
 	fmt.Println(form.New(form.Int("parcels").Range(10, 1), form.Choice[string]("carrier")).Err())
 	// Output:
-	// form: field "parcels": minimum 10 is above maximum 1
-	// form: field "carrier": it has no options to choose from
+	// form: field "parcels": minimum 10 is above maximum 1, so that nothing is valid: change one of them
+	// form: field "carrier": it has no options to choose from: give it some
 }
 
 func ExampleForm_Encode() {

@@ -86,21 +86,21 @@ func TestErrOfNew(t *testing.T) {
 		{URI("x").Default("a"), `field "x": its default breaks its own rules: X must be a complete address that begins with its scheme, such as https, not "a".`},
 		{Date("x").Default(time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)), `field "x": its default breaks its own rules: X must be a date, such as 2026-07-28, not "10000-01-01".`},
 		{DateTime("x").Default(time.Date(-1, 1, 1, 0, 0, 0, 0, time.UTC)), `field "x": its default breaks its own rules: X must be a date and time with its zone, such as 2026-07-28T14:30:00Z, not "-0001-01-01T00:00:00Z".`},
-		{Int("parcels").Range(10, 1), `field "parcels": minimum 10 is above maximum 1`},
+		{Int("parcels").Range(10, 1), `field "parcels": minimum 10 is above maximum 1, so that nothing is valid: change one of them`},
 		{Int("parcels").Range(1, 10).Default(11), `field "parcels": its default breaks its own rules: Parcels must be between 1 and 10, not 11.`},
-		{Number("x").Range(2, 1.5), `field "x": minimum 2 is above maximum 1.5`},
+		{Number("x").Range(2, 1.5), `field "x": minimum 2 is above maximum 1.5, so that nothing is valid: change one of them`},
 		{Number("x").Min(math.NaN()), `field "x": its minimum is NaN, which JSON does not have`},
 		{Number("x").Max(math.Inf(1)), `field "x": its maximum is +Inf, which JSON does not have`},
 		{Number("x").Default(math.Inf(-1)), `field "x": its default is -Inf, which JSON does not have`},
 		{Number("x").Min(1).Default(0.5), `field "x": its default breaks its own rules: X must be at least 1, not 0.5.`},
-		{Choice[string]("x"), `field "x": it has no options to choose from`},
-		{Choice[string]("x").Default("a"), `field "x": it has no options to choose from`},
+		{Choice[string]("x"), `field "x": it has no options to choose from: give it some`},
+		{Choice[string]("x").Default("a"), `field "x": it has no options to choose from: give it some`},
 		{Choice("x", Options("a", "b", "a")...), `field "x": option "a" is there twice`},
 		{Choice("x", Options("a", "")...), `field "x": the value of option 2 is empty; "" is how clients leave a choice open`},
 		{Choice("x", Options(bad)...), `field "x": option 1 is not valid UTF-8`},
 		{Choice("x", Opt("a", bad)), `field "x": option 1 is not valid UTF-8`},
 		{Choice("x", ab...).Default("c"), `field "x": its default breaks its own rules: X must be a or b, not "c".`},
-		{Choices[string]("x"), `field "x": it has no options to choose from`},
+		{Choices[string]("x"), `field "x": it has no options to choose from: give it some`},
 		{Choices("x", Options("a", "a")...), `field "x": option "a" is there twice`},
 		{Choices("x", ab...).AtLeast(-1), `field "x": AtLeast is negative`},
 		{Choices("x", ab...).AtMost(-1), `field "x": AtMost is negative`},
@@ -119,7 +119,7 @@ func TestErrOfNew(t *testing.T) {
 		`field "a": another field has the same name`,
 		"field 4 has no name",
 		`field "n": its title is not valid UTF-8`,
-		`field "n": minimum 2 is above maximum 1`)
+		`field "n": minimum 2 is above maximum 1, so that nothing is valid: change one of them`)
 }
 
 func TestZeroForm(t *testing.T) {

@@ -123,7 +123,7 @@ func integerRange(unsigned bool, bits int) integerRules {
 
 func (r *integerRules) mistakes() []string {
 	if r.min.compare(r.max) > 0 {
-		return []string{"minimum " + r.min.String() + " is above maximum " + r.max.String()}
+		return []string{"minimum " + r.min.String() + " is above maximum " + r.max.String() + ", so that nothing is valid: change one of them"}
 	}
 	return nil
 }

@@ -263,7 +263,7 @@ func TestErrOfKinds(t *testing.T) {
 	testErr(t, For[S](),
 		"S.Broken: the method ElicitOptions of form.broken must be func() []form.Option[form.broken], not func() []string",
 		"S.Panicking: the method ElicitOptions of form.panicking panicked: boom",
-		`field "None": it has no options to choose from`,
+		`field "None": it has no options to choose from: give it some`,
 		"S.Pointer: a pointer to a list cannot be filled; use []form.size, which is nil where nothing was chosen",
 	)
 	testErr(t, New(Choice("x", Options(textless{1})...)), `field "x": option 1 has no text: give form.textless a method MarshalText or String`)

@@ -172,7 +172,7 @@ func TestErrOfTags(t *testing.T) {
 		`S.T: its elicit tag: "unknown" is not known; the keys are default, enum, enumTitles, format, max, maxItems, maxLength, min, minItems, minLength, notCredential, optional, required, title`,
 		"S.U: its elicit tag: min does not suit a date: the specification has no bounds for dates",
 		`field "V": its default breaks its own rules: V must be a or b, not "c".`,
-		`field "W": minimum 5 is above maximum 3`,
+		`field "W": minimum 5 is above maximum 3, so that nothing is valid: change one of them`,
 		"S.X: its elicit tag: maxLength is for text",
 		"S.Y: its elicit tag: min is for numbers; the number of choices is minItems",
 		"S.Z: its elicit tag: min is for numbers",

@@ -73,6 +73,9 @@ func (f *answerFlags) answerer(con *console) (answer.Answerer, error) {
 	}), nil
 }
 
+// refuses reports whether a flag refuses a question, which needs nobody to open its page.
+func (f *answerFlags) refuses() bool { return len(f.Decline)+len(f.Cancel) > 0 }
+
 // stray is the first flag that answers none of these questions, without its value; "" where there is none.
 func (f *answerFlags) stray(asked []string) string {
 	for _, a := range f.Answer {

@@ -23,6 +23,9 @@ func TestNobodyToOpenAPage(t *testing.T) {
 	}, elicit.Asks(account))
 	s := httptest.NewServer(shop.Handler(nil))
 	defer s.Close()
-	try(t, "call", s.URL, "Forecast").want(t, exitUnanswered, "", "calling Forecast: ", "elicitation.url", "at a terminal, or with --browser")
+	try(t, "call", s.URL, "Forecast").want(t, exitUnanswered, "", "calling Forecast: ", "elicitation.url", "at a terminal or with --browser", "--decline KEY")
+	// To refuse it takes nobody.
+	try(t, "call", s.URL, "Forecast", "--decline", "apiKey").want(t, exitToolError, "", "apiKey")
+	try(t, "call", s.URL, "Forecast", "--decline", "other").want(t, exitUnanswered, "", "apiKey", "--decline other")
 	try(t, "call", "Forecast").want(t, exitUsage, "", `"Forecast" stands where the URL of the server does`)
 }

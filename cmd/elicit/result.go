@@ -74,7 +74,7 @@ func failure(con *console, tool string, res *mcp.CallToolResult, err error) erro
 	}
 	if !errors.As(err, &status) && errors.As(err, &rpc) && rpc.Code != rejected {
 		if !con.asks && wantsPage(rpc) {
-			return &exitError{exitUnanswered, fmt.Errorf("calling %s: %s; nobody is here to open a page: run this at a terminal, or with --browser", tool, rpc.Message)}
+			return &exitError{exitUnanswered, fmt.Errorf("calling %s: %s; nobody is here to open a page: run this at a terminal or with --browser, or refuse the question with --decline KEY", tool, rpc.Message)}
 		}
 		return &exitError{exitServer, fmt.Errorf("calling %s: the server answered with error %d: %s", tool, rpc.Code, rpc.Message)}
 	}

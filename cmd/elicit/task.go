@@ -25,9 +25,9 @@ func (*taskCmd) Help() string {
 
 Examples:
 
-  elicit task get http://localhost:5280/ 786512e2-9e0d-44bd
-  elicit task wait http://localhost:5280/ 786512e2-9e0d-44bd --answer approve.reason=tested
-  elicit task cancel http://localhost:5280/ 786512e2-9e0d-44bd`
+  elicit task get http://localhost:5280/ PUHXSYTA4VBW5M2AGPZ3QKD7RE
+  elicit task wait http://localhost:5280/ PUHXSYTA4VBW5M2AGPZ3QKD7RE --answer approve.reason=tested
+  elicit task cancel http://localhost:5280/ PUHXSYTA4VBW5M2AGPZ3QKD7RE`
 }
 
 // A taskTarget says which task of which server.
@@ -49,7 +49,7 @@ type taskGetCmd struct {
 func (*taskGetCmd) Help() string {
 	return `Example:
 
-  elicit task get http://localhost:5280/ 786512e2-9e0d-44bd`
+  elicit task get http://localhost:5280/ PUHXSYTA4VBW5M2AGPZ3QKD7RE`
 }
 
 func (c *taskGetCmd) Run(ctx context.Context, con *console) error {
@@ -181,8 +181,8 @@ func (*taskWaitCmd) Help() string {
 
 Examples:
 
-  elicit task wait http://localhost:5280/ 786512e2-9e0d-44bd
-  elicit task wait http://localhost:5280/ 786512e2-9e0d-44bd --answer approve.reason=tested`
+  elicit task wait http://localhost:5280/ PUHXSYTA4VBW5M2AGPZ3QKD7RE
+  elicit task wait http://localhost:5280/ PUHXSYTA4VBW5M2AGPZ3QKD7RE --answer approve.reason=tested`
 }
 
 func (c *taskWaitCmd) Run(ctx context.Context, con *console) error {
@@ -209,7 +209,7 @@ func (*taskCancelCmd) Help() string {
 
 Example:
 
-  elicit task cancel http://localhost:5280/ 786512e2-9e0d-44bd`
+  elicit task cancel http://localhost:5280/ PUHXSYTA4VBW5M2AGPZ3QKD7RE`
 }
 
 func (c *taskCancelCmd) Run(ctx context.Context, con *console) error {
@@ -253,7 +253,7 @@ func (c *calling) run(ctx context.Context, f *answerFlags, call func(context.Con
 	defer c.patience.stop()
 	a = c.patience.answerer(a)
 	session, err := c.flags.connect(c.patience.ctx, c.con, c.url,
-		&answer.Options{Answerer: a, URL: c.con.asks, Progress: c.patience.progress(c.con), Task: c.task})
+		&answer.Options{Answerer: a, URL: c.con.asks || f.refuses(), Progress: c.patience.progress(c.con), Task: c.task})
 	if err != nil {
 		return c.patience.explain(err)
 	}

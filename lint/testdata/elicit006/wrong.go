@@ -16,7 +16,7 @@ var (
 	noWords  = elicit.Input("name", "  ")                                             // want `it has no message`
 	link     = elicit.Confirm("sure", "See https://evil.example.io/x. Sure?").Bound() // want `its message contains the URL https://evil.example.io/x`
 	secret   = elicit.Input("key", "Please enter your API key")                       // want `seems to ask for a credential \("api key"\)`
-	none     = elicit.Choose[string]("region", "Where?")                              // want `it has no options to choose from`
+	none     = elicit.Choose[string]("region", "Where?")                              // want `it has no options to choose from: give it some`
 	twice    = elicit.Choose("region", "Where?", form.Options("eu", "us", "eu")...)   // want `option "eu" is there twice`
 	checkbox = elicit.Input("name", "What?").WithCheckbox("I know")                   // want `WithCheckbox is for questions of Confirm`
 	blank    = elicit.Confirm("sure", "Sure?").WithMessagef("")                       // want `it has no message`
@@ -99,7 +99,7 @@ type Machine struct {
 var built = form.Build(func(m *Machine) []form.Field { // want `field 4 points into Machine.Inner|there is twice|is there twice`
 	return []form.Field{
 		form.ChoiceOf(&m.Size, form.Opt("s", "Small")).Default("l"), // want `field "size": its default breaks its own rules`
-		form.IntOf(&m.Nodes).Range(5, 1),                            // want `field "nodes": minimum 5 is above maximum 1`
+		form.IntOf(&m.Nodes).Range(5, 1),                            // want `field "nodes": minimum 5 is above maximum 1, so that nothing is valid: change one of them`
 		form.StringOf(m.Label),
 		form.StringOf(m.Label),
 		form.StringOf(&m.Token), // want `field "token": its name asks for a credential`
