@@ -444,6 +444,9 @@ func start(ctx context.Context, bin string, p *peer.Peer, l *load.Load, core int
 	if l.Tools > 0 {
 		args = []string{"-tools", strconv.Itoa(l.Tools)}
 	}
+	if l.Clients > 1 && p.Name == peer.Floor {
+		args = append(args, "-sessions", strconv.Itoa(l.Clients))
+	}
 	if l.Uncollected {
 		args = append(args, "-uncollected")
 	}

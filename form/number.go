@@ -117,7 +117,7 @@ func (r *numberRules) mistakes() (out []string) {
 		out = append(out, "its maximum is "+unsendable(real{r.max, 64}))
 	}
 	if r.hasMin && r.hasMax && r.min > r.max {
-		out = append(out, "minimum "+real{r.min, r.width()}.String()+" is above maximum "+real{r.max, r.width()}.String() + ", so that nothing is valid: change one of them")
+		out = append(out, "minimum "+real{r.min, r.width()}.String()+" is above maximum "+real{r.max, r.width()}.String()+", so that nothing is valid: change one of them")
 	}
 	return out
 }

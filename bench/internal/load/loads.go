@@ -114,7 +114,7 @@ func Loads() []*Load {
 		{Name: "question-again", Title: "Single question, once more", Steps: single, Only: both},
 		{Name: "tools-1000", Title: "Single question, 1,000 more tools", Steps: single, Tools: 1000, Only: both},
 		{Name: "tools-10000", Title: "Single question, 10,000 more tools", Steps: single, Tools: 10_000, Only: both},
-		{Name: "clients-4000", Title: "Single question, 4,000 clients", Steps: single, Clients: 4000, Only: own},
+		{Name: "clients-4000", Title: "Single question, 4,000 clients", Steps: single, Clients: 4000, Only: both},
 		{Name: "clients-10000", Title: "Single question, 10,000 clients", Steps: single, Clients: 10_000, Only: own},
 		{Name: "uncollected", Title: "Single question, without garbage collection", Steps: single, Uncollected: true, Only: own},
 		{Name: "uncollected-tools-10000", Title: "Single question, 10,000 more tools, without garbage collection", Steps: single, Tools: 10_000, Uncollected: true, Only: own},

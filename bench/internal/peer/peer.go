@@ -23,13 +23,16 @@ type Peer struct {
 // Elicit is the name of this library's server.
 const Elicit = "elicit"
 
+// Floor is the name of the server without any library.
+const Floor = "floor"
+
 // TypeScript is the name of the server that runs on Node.
 const TypeScript = "typescript"
 
 // All are the peers, in the order in which they are run and reported.
 var All = []*Peer{
 	{Name: Elicit, Title: "elicit"},
-	{Name: "floor", Title: "plain net/http (the floor)"},
+	{Name: Floor, Title: "plain net/http (the floor)"},
 	{Name: "mcpgo", Title: "mark3labs/mcp-go v1.2.1"},
 	{Name: "gosdk", Title: "go-sdk v1.8.0, stateless, JSON"},
 	// Its compiler goes on for a while.

@@ -7,9 +7,11 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"log"
 	"net/http"
 
 	"github.com/elicit-go/elicit/bench/internal/serve"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
@@ -132,11 +134,21 @@ func text(s string) complete {
 	return complete{"complete", []content{{"text", s}}, meta}
 }
 
-// kept are tools that are not looked at. They live where the garbage collector finds them, as those of any server do.
+// kept has tools and sessions of clients that are not looked at. They live where the garbage collector finds them, as
+// those of any server do.
 var kept *mcp.Server
 
-func keep(tools int) {
+func keep(tools, sessions int) {
 	kept = mcp.NewServer(&mcp.Implementation{Name: "shop", Version: "1.0.0"}, nil)
+	for i := range sessions {
+		if _, err := kept.Connect(context.Background(), silent{}, &mcp.ServerSessionOptions{State: &mcp.ServerSessionState{InitializeParams: &mcp.InitializeParams{
+			ProtocolVersion: "2026-07-28",
+			ClientInfo:      &mcp.Implementation{Name: fmt.Sprintf("client-%05d", i), Version: "1.0.0"},
+			Capabilities:    &mcp.ClientCapabilities{Elicitation: &mcp.ElicitationCapabilities{Form: &mcp.FormElicitationCapabilities{}}},
+		}}}); err != nil {
+			log.Fatal(err)
+		}
+	}
 	for i := range tools {
 		mcp.AddTool(kept, &mcp.Tool{Name: fmt.Sprintf("Other%05d", i), Description: "Is not called."},
 			func(context.Context, *mcp.CallToolRequest, struct{}) (*mcp.CallToolResult, any, error) {
@@ -145,12 +157,20 @@ func keep(tools int) {
 	}
 }
 
+// silent is a connection on which nothing comes, and its own transport.
+type silent struct{}
+
+func (s silent) Connect(context.Context) (mcp.Connection, error) { return s, nil }
+func (silent) Read(context.Context) (jsonrpc.Message, error)     { select {} }
+func (silent) Write(context.Context, jsonrpc.Message) error      { return nil }
+func (silent) Close() error                                      { return nil }
+func (silent) SessionID() string                                 { return "" }
+
 func main() {
 	tools := flag.Int("tools", 0, "keep so many tools in memory, that nobody calls")
+	sessions := flag.Int("sessions", 0, "keep so many sessions in memory, that nobody uses")
 	serve.Main(func() http.Handler {
-		if *tools > 0 {
-			keep(*tools)
-		}
+		keep(*tools, *sessions)
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			var req request
 			if err := json.NewDecoder(r.Body).Decode(&req); err != nil {
