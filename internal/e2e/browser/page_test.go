@@ -204,7 +204,7 @@ func TestSecretPage(t *testing.T) {
 
 	second.do(chromedp.SendKeys(`#f0`, "Eve"), chromedp.SendKeys(`#f1`, "eves own key"))
 	second.press(`button[value=send]`)
-	second.wait("answered before", "not taken")
+	second.wait("was not taken")
 }
 
 func TestSecretPageDeclined(t *testing.T) {
