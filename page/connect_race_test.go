@@ -87,16 +87,12 @@ func TestSecurity23RefreshDuringRotation(t *testing.T) {
 	}
 }
 
-// A sign-in that is forgotten while its token is refreshed stays forgotten.
-func TestForgottenWhileRefreshed(t *testing.T) {
-	p := newProvider(t)
-	p.life = time.Second
-	s := newCalendarSite(t, p, nil)
-	_, link := s.asks("ann")
-	visit(t, "ann").connects(link)
+// forgottenWhileRefreshed is a call of ann's whose grant is taken out of the vault while its token is refreshed.
+func (s *calendarSite) forgottenWhileRefreshed(t *testing.T) *round {
+	t.Helper()
 	time.Sleep(800 * time.Millisecond) // it is to be refreshed
 	hold := make(chan struct{})
-	p.set(func() { p.hold = hold })
+	s.p.set(func() { s.p.hold = hold })
 	rounds := make(chan *round, 1)
 	go func() { rounds <- s.call("ann", "Events", nil, nil) }()
 	waitUntil(t, func() bool { return s.vault.there(t, "l:") == 1 })
@@ -104,7 +100,18 @@ func TestForgottenWhileRefreshed(t *testing.T) {
 		t.Fatal(gone, err)
 	}
 	close(hold)
-	if r := <-rounds; r.Result.InputRequests == nil {
+	return <-rounds
+}
+
+// A sign-in that is forgotten while its token is refreshed stays forgotten.
+func TestForgottenWhileRefreshed(t *testing.T) {
+	p := newProvider(t)
+	p.life = time.Second
+	s := newCalendarSite(t, p, nil)
+	_, link := s.asks("ann")
+	visit(t, "ann").connects(link)
+	r := s.forgottenWhileRefreshed(t)
+	if r.Result.InputRequests == nil {
 		t.Errorf("the call does not ask: %q", r.text())
 	}
 	if _, refreshed, _ := p.counts(); refreshed != 1 {

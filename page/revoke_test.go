@@ -158,17 +158,8 @@ func TestRevokeWhileRefreshing(t *testing.T) {
 	p.life = time.Second
 	s := newForgetfulSite(t, p, nil, page.ConnectOptions{RevocationURL: p.URL + "/revoke"}, true)
 	s.connected("ann")
-	time.Sleep(800 * time.Millisecond) // it is to be refreshed
-	hold := make(chan struct{})
-	p.set(func() { p.hold = hold })
-	rounds := make(chan *round, 1)
-	go func() { rounds <- s.call("ann", "Events", nil, nil) }()
-	waitUntil(t, func() bool { return s.vault.there(t, "l:") == 1 })
-	if gone, err := s.vault.Delete(t.Context(), s.vault.stored("v:")[0].Key); err != nil || !gone {
-		t.Fatal(gone, err)
-	}
-	close(hold)
-	(<-rounds).link(t, "calendar")
+	r := s.forgottenWhileRefreshed(t)
+	r.link(t, "calendar")
 	if _, refreshed, _ := p.counts(); refreshed != 1 || p.alive() != 1 { // the access token of before, which has expired
 		t.Errorf("refreshed %d times, %d tokens are alive", refreshed, p.alive())
 	}
